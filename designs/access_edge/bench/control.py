@@ -126,9 +126,8 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
                 step()
                 took = []
                 for number in range(options["streams"]):
-                    before = _processor_seconds(process)
-                    applied, seconds = _stream(client, range(count), seed + 2 + number)
-                    took.append((seconds, _processor_seconds(process) - before))
+                    applied, *spent = _stream(client, range(count), seed + 2 + number, process)
+                    took.append(spent)
                 seconds, processor = (statistics.median(values) for values in zip(*took, strict=True))
                 calls["stream"], queues["stream"] = 1 / seconds, count * EACH / seconds
                 step()
@@ -137,7 +136,7 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
                     found = _rounds(callers, few, KINDS)
                 calls["remote"], registers["in_process"]["remote"] = found["change"], _of_registers(found)
                 with Client(far) as client:
-                    _, far_seconds = _stream(client, range(count), seed + 4)
+                    _, far_seconds, _ = _stream(client, range(count), seed + 4, process)
                 queues["remote"] = count * EACH / far_seconds
                 step()
         with _served(Path(folder), ["--pcie", str(_file_of_a_card(Path(folder)))]) as (address, _):
@@ -390,14 +389,15 @@ def _batches(client: Any, numbers: Sequence[int], seed: int) -> tuple[int, float
     return len(requests), time.perf_counter() - begin
 
 
-def _stream(client: Any, numbers: Sequence[int], seed: int) -> tuple[Any, float]:
+def _stream(client: Any, numbers: Sequence[int], seed: int, process: int) -> tuple[Any, float, float]:
+    """Return what a stream has cost the device, its seconds, and the server's processor time meanwhile."""
     made = [subscriber(number, seed) for number in numbers]
-    begin = time.perf_counter()
+    spent, begin = _processor_seconds(process), time.perf_counter()
     answer = client.provision(made)
-    seconds = time.perf_counter() - begin
+    seconds, spent = time.perf_counter() - begin, _processor_seconds(process) - spent
     if answer.failed or answer.applied.queues != len(made) * EACH:
         raise RuntimeError(f"{answer.failed} of {len(made)} subscribers were not set: {answer.failures[:1]}")
-    return answer.applied, seconds
+    return answer.applied, seconds, spent
 
 
 @contextlib.contextmanager
