@@ -145,4 +145,5 @@ def _names(messages: list[Any]) -> list[str] | None:
 
 def _may_be_new(names: list[str]) -> bool:
     """Return whether subscribers may have these names that nobody has."""
-    return len(set(names)) == len(names) and all(1 <= len(name) <= MAX_NAME and name.isprintable() for name in names)
+    plain = all(map(str.isprintable, names)) and all(1 <= size <= MAX_NAME for size in set(map(len, names)))
+    return plain and len(set(names)) == len(names)
