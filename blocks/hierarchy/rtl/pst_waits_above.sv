@@ -256,7 +256,7 @@ module pst_waits_above
 
   assign init_done_o = words_init_done && !init;
 
-  assign m_look_o.waits = {(2 ** ClassWidth)'(hit_q ? waits_q : waits)};
+  assign m_look_o.waits = (2 ** ClassWidth)'(hit_q ? waits_q : waits);
   assign {m_look_o.left_class, m_look_o.left} = left_hit_q ? left_q : left;
 
   logic unused;
