@@ -4,13 +4,14 @@
 `max_min` says it for steady loads. Classes go in order, the first as if it were alone, the next with what is left, and so on. Within a
 class bytes are shared between subscribers by their weights: weighted max-min below the rates of subscribers, nodes and ports. Within a
 subscriber they are shared between its queues by theirs. `Fluid` says it for loads that change: the same shares from one moment to the next
-(hierarchical GPS), with token buckets at every rate, and what has not been sent yet is kept.
+(hierarchical GPS), with token buckets at every rate, and what has not been sent yet is kept; when a subscriber or a node moves, a packet
+that waits at its old parent is sent from there.
 
 Amounts are bytes or byte per second, as the caller likes. `why_not_max_min` checks an answer by what defines it, not by how it was found.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 SMALL = 1e-9  # of amounts: what is less is nothing
@@ -214,6 +215,14 @@ class Bucket:
 
 
 @dataclass
+class Behind:
+    """A packet that waits where its queue is not below any more, and what is left of it."""
+
+    amount: float
+    node: int  # its node; -1 - P: it was let go by its node and waits at port P
+
+
+@dataclass
 class Fluid:
     """A hierarchy that carries what comes as a fluid, in steps of time. `hierarchy` may change between steps.
 
@@ -225,9 +234,13 @@ class Fluid:
     backlog: dict[int, float] = field(default_factory=dict)
     carried: dict[int, float] = field(default_factory=dict)
     dropped: dict[int, float] = field(default_factory=dict)
+    behind: dict[int, Behind] = field(default_factory=dict)  # by queue, which waits for it
+    sent_behind: list[float] = field(default_factory=list)  # when each of these was sent, in time since the first step
+    now: float = 0.0
     cuts: int = 0  # how often a burst was cut because a queue was full, once until that queue has run empty
     _buckets: dict[tuple[str, int], Bucket] = field(default_factory=dict)
     _full: set[int] = field(default_factory=set)
+    _short: dict[int, int] = field(default_factory=dict)  # queues that could have used more, and the first level with no room left: 0, 1, 2
 
     def __post_init__(self) -> None:
         for totals in (self.backlog, self.carried, self.dropped):
@@ -241,6 +254,7 @@ class Fluid:
 
     def step(self, time: float, arrivals: Mapping[int, float], bursts: Mapping[int, float] | None = None) -> None:
         """Let time pass, in which so much arrives evenly, and so much at once when it begins."""
+        self.now += time
         self._arrive(bursts or {})
         full = self._cut()
         self.cuts += len(full - self._full)
@@ -250,24 +264,77 @@ class Fluid:
         for queue, backlog in self.backlog.items():
             leaf = self.hierarchy.queues[queue]
             wants[queue] = min(backlog, self._bucket("queue", queue).room(leaf, time, self.tolerance))
+        whole = self._with_what_is_behind()
+        for queue, left in self.behind.items():
+            wants[queue], wants[-1 - queue] = 0.0, left.amount
         subscribers, nodes, ports = (
-            {ident: self._bucket(kind, ident).room(branch, time, self.tolerance) for ident, branch in level.items()}
-            for kind, level in self._all()
+            {ident: self._bucket(kind, ident).room(branch, time, self.tolerance) if ident >= 0 else inf for ident, branch in level.items()}
+            for (kind, _), level in zip(self._all(), whole.levels(), strict=True)
         )
-        given = max_min(self.hierarchy, wants, (subscribers, nodes, ports)) if any(want > 0 for want in wants.values()) else {}
+        given = max_min(whole, wants, (subscribers, nodes, ports)) if any(want > 0 for want in wants.values()) else {}
         sums: dict[tuple[str, int], float] = {}
         for queue, amount in given.items():
-            self.backlog[queue] -= amount
-            self.carried[queue] += amount
-            sums["queue", queue] = amount
-            if self.backlog[queue] <= SMALL:
-                self._full.discard(queue)
-            for kind, ident in zip(("subscriber", "node", "port"), self.hierarchy.way(queue), strict=True):
+            self._send(queue, amount)
+            sums["queue", max(queue, -1 - queue)] = amount + sums.get(("queue", max(queue, -1 - queue)), 0.0)
+            for kind, ident in zip(("subscriber", "node", "port"), whole.way(queue), strict=True):
                 sums[kind, ident] = sums.get((kind, ident), 0.0) + amount
+        self._note_short(wants, given, (subscribers, nodes, ports), sums)
         for kind, level in (("queue", self.hierarchy.queues), *self._all()):
             for ident, branch in level.items():
                 self._bucket(kind, ident).spend(branch, time, sums.get((kind, ident), 0.0), self.tolerance)
         self._cut()
+
+    def move(self, of: str, ident: int, parent: int, sizes: Mapping[int, float]) -> None:
+        """Put one of the `subscribers` or `nodes` below another parent. Of each queue of it that waits at the old one a packet, of `sizes`
+        bytes, waits there until it is sent, and the others behind it."""
+        for queue, level in self._short.items():
+            way = self.hierarchy.way(queue)
+            at_old_one = level >= 1 if of == "subscribers" else level == 2
+            if at_old_one and way[("subscribers", "nodes").index(of)] == ident and queue not in self.behind:
+                amount = min(sizes[queue], self.backlog[queue])
+                self.backlog[queue] -= amount
+                self.behind[queue] = Behind(amount, way[1] if of == "subscribers" else -1 - way[2])
+        getattr(self.hierarchy, of)[ident].parent = parent
+
+    def _with_what_is_behind(self) -> Hierarchy:
+        """Return the hierarchy with what waits at old parents: queue Q's packet as queue -1 - Q, of a subscriber as its own, but there."""
+        if not self.behind:
+            return self.hierarchy
+        whole = Hierarchy(*map(dict, (self.hierarchy.queues, *self.hierarchy.levels())))
+        places = sorted({(self.hierarchy.queues[queue].subscriber, left.node) for queue, left in self.behind.items()})
+        for queue, left in self.behind.items():
+            leaf = self.hierarchy.queues[queue]
+            subscriber = -1 - places.index((leaf.subscriber, left.node))
+            whole.queues[-1 - queue] = replace(leaf, subscriber=subscriber)
+            whole.subscribers[subscriber] = Branch(left.node, self.hierarchy.subscribers[leaf.subscriber].weight)
+            if left.node < 0:
+                whole.nodes[left.node] = Branch(-1 - left.node)
+        return whole
+
+    def _send(self, queue: int, amount: float) -> None:
+        """Take from a queue what is sent of it, or of its packet that is behind."""
+        if queue < 0:
+            queue = -1 - queue
+            self.behind[queue].amount -= amount
+            if self.behind[queue].amount <= SMALL:
+                del self.behind[queue]
+                self.sent_behind.append(self.now)
+        else:
+            self.backlog[queue] -= amount
+        self.carried[queue] += amount
+        if self.backlog[queue] <= SMALL and queue not in self.behind:
+            self._full.discard(queue)
+
+    def _note_short(
+        self, wants: Mapping[int, float], given: Mapping[int, float], room: Room, sums: Mapping[tuple[str, int], float]
+    ) -> None:
+        self._short = {}
+        for queue in self.hierarchy.queues:
+            if wants[queue] - given.get(queue, 0.0) > SMALL * (1 + wants[queue]):
+                for level, (kind, ident) in enumerate(zip(("subscriber", "node", "port"), self.hierarchy.way(queue), strict=True)):
+                    if room[level][ident] - sums.get((kind, ident), 0.0) <= 1e-6 * (1 + min(room[level][ident], wants[queue])):
+                        self._short[queue] = level
+                        break
 
     def _arrive(self, amounts: Mapping[int, float]) -> None:
         for queue, amount in amounts.items():
@@ -275,9 +342,11 @@ class Fluid:
 
     def _cut(self) -> set[int]:
         """Drop what is over the limits, and return of which queues."""
-        over = {queue for queue, leaf in self.hierarchy.queues.items() if self.backlog[queue] > leaf.limit}
-        for queue in over:
-            limit = self.hierarchy.queues[queue].limit
-            self.dropped[queue] += self.backlog[queue] - limit
-            self.backlog[queue] = limit
+        over = set()
+        for queue, leaf in self.hierarchy.queues.items():
+            limit = leaf.limit - (self.behind[queue].amount if queue in self.behind else 0.0)
+            if self.backlog[queue] > limit:
+                over.add(queue)
+                self.dropped[queue] += self.backlog[queue] - limit
+                self.backlog[queue] = limit
         return over

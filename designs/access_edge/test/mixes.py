@@ -378,10 +378,13 @@ class Change:
             given["rate"] = "unshaped" if rate == inf else f"{round(rate * 8)} bit/s" if rate else 0  # type: ignore[assignment]
         return {"at": f"{round(self.at * NS)} ns", self.of: self.ident, "set": given}
 
-    def make(self, hierarchy: Hierarchy) -> None:
-        """Change the judge's hierarchy."""
+    def make(self, judge: Fluid, sizes: dict[int, float]) -> None:
+        """Change the judge's hierarchy; `sizes`: of a packet of each queue."""
         for key, value in self.settings.items():
-            setattr(getattr(hierarchy, self.of)[self.ident], key, int(value) if key in ("cls", "parent") else value)
+            if key == "parent":
+                judge.move(self.of, self.ident, int(value), sizes)
+            else:
+                setattr(getattr(judge.hierarchy, self.of)[self.ident], key, int(value) if key == "cls" else value)
 
 
 @dataclass
@@ -495,8 +498,8 @@ class Unsteady(Mix):
     def _queue(self, flow: Flow) -> dict[str, Any]:
         return super()._queue(flow) | {"limit_packets": 65_535, "limit_bytes": int(self.hierarchy.queues[flow.queue].limit)}
 
-    def fluid(self) -> tuple[NDArray[np.float64], int]:
-        """Return what the judge carries, bytes up to the end of each point in time, [point][flow], and how many bursts were cut.
+    def fluid(self) -> tuple[NDArray[np.float64], Fluid]:
+        """Return what the judge carries, bytes up to the end of each point in time, [point][flow], and the judge.
 
         Steps end where a burst comes, a load begins or ends, a setting changes, or after some six packets.
         """
@@ -516,16 +519,17 @@ class Unsteady(Mix):
             for since, until in flow.phases:
                 overlap = np.minimum(edges[1:], self._at(until)) - np.maximum(edges[:-1], self._at(since))
                 coming[:-1, column] += flow.rate * overlap.clip(min=0)
+        sizes = {flow.queue: flow.mean_size for flow in self.flows}
         judge, todo = Fluid(copy.deepcopy(self.hierarchy), TOLERANCE_CYCLES / self.clock_hz), list(self.changes)
         for flow in self.flows:  # one packet of a full queue is in the hierarchy
             judge.hierarchy.queues[flow.queue].limit += flow.mean_size
         carried, point = np.zeros((points, len(self.flows))), 0
         for step in range(len(edges) - 1):
             while todo and todo[0].at <= edges[step]:
-                todo.pop(0).make(judge.hierarchy)
+                todo.pop(0).make(judge, sizes)
             amounts = (dict(zip(judge.carried, row, strict=True)) for row in (coming[step], bursts[step]))
             judge.step(edges[step + 1] - edges[step], *amounts)
             if edges[step + 1] == ends[point]:
                 carried[point] = list(judge.carried.values())
                 point += 1
-        return carried, judge.cuts
+        return carried, judge

@@ -204,3 +204,63 @@ def test_fluid_goes_on_when_rates_and_places_change() -> None:
     fluid.hierarchy.nodes[0].rate = 0
     fluid.step(1, {})
     assert fluid.carried == pytest.approx({0: 150, 4: 70})
+
+
+def test_a_packet_stays_at_the_port_that_its_node_leaves() -> None:
+    """Class 0 takes all of port 0, where class 1 has 50: of these a packet of 10 stays when its node moves, and 40 wait for it. While the
+    first class pauses, it is sent, and then the others at their new port."""
+    made = hierarchy({0: Leaf(0), 4: Leaf(1, cls=1)}, {1: Branch(1)}, nodes={0: Branch(), 1: Branch()}, ports={0: Branch(rate=100)})
+    made.ports[1] = Branch(rate=30)
+    fluid = Fluid(made)
+    fluid.step(1, {0: 100, 4: 50})
+    fluid.move("nodes", 1, 1, {0: 10, 4: 10})
+    for _ in range(2):
+        fluid.step(1, {0: 100})
+    assert fluid.carried == pytest.approx({0: 300, 4: 0}) and fluid.backlog == pytest.approx({0: 0, 4: 40}) and fluid.sent_behind == []
+    fluid.step(1, {0: 94})
+    assert fluid.carried == pytest.approx({0: 394, 4: 6}) and fluid.backlog[4] == pytest.approx(40)
+    fluid.step(1, {})
+    assert fluid.carried[4] == pytest.approx(10) and fluid.sent_behind == [5] and not fluid.behind
+    fluid.step(1, {0: 100})
+    assert fluid.carried == pytest.approx({0: 494, 4: 40})
+
+
+def test_a_packet_stays_at_the_node_that_its_subscriber_leaves() -> None:
+    """Subscribers 0 and 1 share node 0, and 1 moves: it has its share there for one packet, and what is behind that goes at the new node."""
+    made = hierarchy({0: Leaf(0), 4: Leaf(1)}, nodes={0: Branch(rate=100), 1: Branch(rate=1000)})
+    fluid = Fluid(made)
+    fluid.step(1, {0: 500, 4: 500})
+    assert fluid.carried == pytest.approx({0: 50, 4: 50})
+    fluid.move("subscribers", 1, 1, {0: 10, 4: 10})
+    fluid.step(0.1, {})
+    assert fluid.carried == pytest.approx({0: 55, 4: 55})
+    fluid.step(0.1, {})
+    assert fluid.carried == pytest.approx({0: 60, 4: 60}) and not fluid.behind
+    fluid.step(0.1, {})
+    assert fluid.carried == pytest.approx({0: 70, 4: 160})
+
+
+def test_what_does_not_wait_at_the_old_parent_goes_along() -> None:
+    """One waits for its own subscriber, one is sent all that comes, one waits at the node that moves: nothing stays."""
+    queues = {0: Leaf(0), 4: Leaf(1), 8: Leaf(2)}
+    made = Hierarchy(
+        queues,
+        {0: Branch(rate=10), 1: Branch(), 2: Branch(1)},
+        {0: Branch(), 1: Branch(rate=20), 2: Branch()},
+        {0: Branch(rate=1000), 1: Branch(rate=1000)},
+    )
+    fluid = Fluid(made)
+    fluid.step(1, {0: 100, 4: 100, 8: 100})
+    fluid.move("subscribers", 0, 2, {0: 5, 4: 5, 8: 5})
+    fluid.move("subscribers", 1, 2, {0: 5, 4: 5, 8: 5})
+    fluid.move("nodes", 1, 1, {0: 5, 4: 5, 8: 5})
+    assert not fluid.behind and made.way(0) == (0, 2, 0) and made.way(4) == (1, 2, 0) and made.way(8) == (2, 1, 1)
+
+
+def test_what_stays_counts_for_the_limit() -> None:
+    made = hierarchy({0: Leaf(0), 4: Leaf(1, cls=1, limit=50)}, nodes={0: Branch(rate=100), 1: Branch()})
+    fluid = Fluid(made)
+    fluid.step(1, {0: 100, 4: 50})
+    fluid.move("subscribers", 1, 1, {0: 10, 4: 10})
+    fluid.step(1, {0: 100, 4: 20})
+    assert fluid.dropped[4] == pytest.approx(20) and fluid.backlog[4] == pytest.approx(40)
