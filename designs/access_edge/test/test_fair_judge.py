@@ -226,7 +226,7 @@ def test_a_packet_stays_at_the_port_that_its_node_leaves() -> None:
 
 
 def test_a_packet_stays_at_the_node_that_its_subscriber_leaves() -> None:
-    """Subscribers 0 and 1 share node 0, and 1 moves: it has its share there for one packet, and what is behind that goes at the new node."""
+    """Subscribers 0 and 1 share node 0, and 1 moves: it has its share there for one packet; what is behind goes at the new node."""
     made = hierarchy({0: Leaf(0), 4: Leaf(1)}, nodes={0: Branch(rate=100), 1: Branch(rate=1000)})
     fluid = Fluid(made)
     fluid.step(1, {0: 500, 4: 500})
