@@ -20,8 +20,9 @@ import pytest
 
 from penstock import paths
 
-QUICK_SECONDS = 380.0  # of CPU: with what pytest itself takes, under five minutes on two cores
-OWN_SECONDS = 60.0  # of that: pytest's, which collects all tests in each of its processes
+QUICK_SECONDS = 440.0  # of CPU: with what pytest itself takes, under five minutes on two cores
+OWN_SECONDS = 60.0  # of pytest, which collects all tests in each of its processes
+EACH_SECONDS = 0.16  # of each test beside what is measured: what it leaves running is waited for after it
 FILE_SECONDS = 150.0  # of one file, whose tests run one after the other
 
 
@@ -127,7 +128,7 @@ def choose(tests: Iterable[Collected], times: Mapping[str, float]) -> set[str]:
     chosen: set[str] = set()
     total, by_file = 0.0, Counter[str]()
     for test in [*first, *others]:
-        seconds = cost[test.name]
+        seconds = cost[test.name] + EACH_SECONDS
         if total + seconds <= QUICK_SECONDS and by_file[test.file] + seconds <= FILE_SECONDS:
             chosen.add(test.name)
             total += seconds
@@ -232,7 +233,7 @@ class _Plugin:
         items[:] = [item for item in items if item.nodeid in chosen]
         all_of = Counter(kinds[item.nodeid] for item in collected)
         left_out = all_of - Counter(kinds[item.nodeid] for item in items)
-        expected = sum(self.times.get(name, KINDS[kinds[name]].seconds) for name in chosen)
+        expected = sum(self.times.get(name, KINDS[kinds[name]].seconds) + EACH_SECONDS for name in chosen)
         self.summary = summary(all_of, left_out, expected, len(chosen & self.times.keys()), len(chosen))
 
     @pytest.hookimpl(wrapper=True)
