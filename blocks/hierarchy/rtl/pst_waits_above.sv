@@ -172,11 +172,11 @@ module pst_waits_above
   );
 
   always_ff @(posedge clk_i) begin
-    parent_q <= {parent_q[3:1], s_op_parent_i};
-    event_q  <= s_event_i != AboveNone && !rst_i;
+    parent_q  <= {parent_q[3:1], s_op_parent_i};
+    event_q   <= s_event_i != AboveNone && !rst_i;
     leaves_q  <= c3_leaves && !rst_i;
     c4_left_q <= '{cls: s_event_class_i, eighths: 10'((now_i + 13'd1) >> 3)};    // as it is in cycle 4
-    wake_q   <= c3_wakes && !rst_i;
+    wake_q    <= c3_wakes && !rst_i;
   end
 
   assign m_wake_valid_o  = wake_q;

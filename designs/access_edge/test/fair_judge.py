@@ -274,9 +274,8 @@ class Fluid:
         given = max_min(whole, wants, (subscribers, nodes, ports)) if any(want > 0 for want in wants.values()) else {}
         sums: dict[tuple[str, int], float] = {}
         for queue, amount in given.items():
-            self._send(queue, amount)
-            sums["queue", max(queue, -1 - queue)] = amount + sums.get(("queue", max(queue, -1 - queue)), 0.0)
-            for kind, ident in zip(("subscriber", "node", "port"), whole.way(queue), strict=True):
+            own = self._send(queue, amount)
+            for kind, ident in zip(("queue", "subscriber", "node", "port"), (own, *whole.way(queue)), strict=True):
                 sums[kind, ident] = sums.get((kind, ident), 0.0) + amount
         self._note_short(wants, given, (subscribers, nodes, ports), sums)
         for kind, level in (("queue", self.hierarchy.queues), *self._all()):
@@ -311,8 +310,8 @@ class Fluid:
                 whole.nodes[left.node] = Branch(-1 - left.node)
         return whole
 
-    def _send(self, queue: int, amount: float) -> None:
-        """Take from a queue what is sent of it, or of its packet that is behind."""
+    def _send(self, queue: int, amount: float) -> int:
+        """Take from a queue what is sent of it, or of its packet that is behind (-1 - queue), and return the queue."""
         if queue < 0:
             queue = -1 - queue
             self.behind[queue].amount -= amount
@@ -324,6 +323,7 @@ class Fluid:
         self.carried[queue] += amount
         if self.backlog[queue] <= SMALL and queue not in self.behind:
             self._full.discard(queue)
+        return queue
 
     def _note_short(
         self, wants: Mapping[int, float], given: Mapping[int, float], room: Room, sums: Mapping[tuple[str, int], float]
