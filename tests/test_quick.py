@@ -44,10 +44,16 @@ def device():
     build_device()
     return sum(range(20_000_000))
 
+@pytest.fixture
+def ends():
+    yield
+    sum(range(20_000_000))
+
 def test_proof(): run_proof()
 def test_soak(): soak()
 def test_simulation(): Bench().go()
 def test_device(device): pass
+def test_that_ends(ends): pass
 def test_synthesis(): main(["synth", "x"])
 @pytest.mark.slow
 def test_slow(): run_proof()
@@ -86,19 +92,20 @@ def test_what_is_left_out_is_said(house: Path, processes: int) -> None:
     """By kind, with how to run it; in one process and in several."""
     side_by_side = ["-n", str(processes), "--dist", "loadfile"] if processes else []
     printed = run(house, "--quick", *side_by_side)
-    assert "2 failed, 18 passed" in printed  # of each file: soak, simulation, device and six of software
+    assert "2 failed, 20 passed" in printed  # of each file: soak, simulation, device and seven of software
     said = [line.split() for line in printed.splitlines()]
-    assert "--quick leaves out 6 of 26 tests:" in printed
+    assert "--quick leaves out 6 of 28 tests:" in printed
     for kind in ("slow", "proof", "synthesis"):
         how = "./penstock test --slow" if kind == "slow" else f'./penstock test -m "{kind} and not slow"'
         assert ["2", "of", "2", *KINDS[kind].words.split(), *how.split()] in said
     assert "(0 of them were measured here before)" in printed
     kept = times(house)
-    assert len(kept) == 18 and not any("fails" in name for name in kept)
+    assert len(kept) == 20 and not any("fails" in name for name in kept)
     assert 0 < kept["test_one.py::test_software[1]"] + kept["test_one.py::test_software[2]"] < kept["test_one.py::test_software[4]"] * 2
     assert kept["test_one.py::test_device"] > kept["test_one.py::test_software[4]"], "its fixture is"
+    assert kept["test_one.py::test_that_ends"] > kept["test_one.py::test_software[4]"], "what ends with it is"
     assert kept["test_one.py::test_that_builds"] < kept["test_one.py::test_software[4]"], "what is built is not the test's"
-    assert "(18 of them were measured here before)" in run(house, "--quick", *side_by_side)
+    assert "(20 of them were measured here before)" in run(house, "--quick", *side_by_side)
 
 
 @pytest.mark.parametrize("processes", [0, 2])
@@ -109,16 +116,16 @@ def test_what_took_long_is_left_out(house: Path, processes: int) -> None:
     (house / "build" / "test-times.json").write_text(json.dumps(slow | {"test_gone.py::test_x": 1.0}))
     side_by_side = ["-n", str(processes), "--dist", "loadfile"] if processes else []
     printed = run(house, "--quick", "test_one.py", *side_by_side)
-    assert "--quick leaves out 7 of 13 tests:" in printed and "4 of     7  of models" in printed
+    assert "--quick leaves out 7 of 14 tests:" in printed and "4 of     8  of models" in printed
     kept = times(house)
     assert kept["test_one.py::test_software[0]"] < 1 and kept["test_one.py::test_software[1]"] == slow["test_one.py::test_software[1]"]
     assert "test_gone.py::test_x" not in kept
 
 
 def test_kinds_are_marks(house: Path) -> None:
-    assert "2 passed, 24 deselected" in run(house, "-m", "proof")
-    assert "2 passed, 24 deselected" in run(house, "-m", "device and not slow")
-    assert "2 failed, 22 passed, 2 deselected" in run(house)
+    assert "2 passed, 26 deselected" in run(house, "-m", "proof")
+    assert "2 passed, 26 deselected" in run(house, "-m", "device and not slow")
+    assert "2 failed, 24 passed, 2 deselected" in run(house)
 
 
 def made(function: str, variant: int, kind: str = "software", file: str = "a") -> Collected:

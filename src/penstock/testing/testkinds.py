@@ -1,9 +1,9 @@
 """Pytest plugin: what kind each test is of, what it costs, and which ones `--quick` runs. The root's conftest.py loads it.
 
 A kind is found from what a test calls, itself or through helpers beside it, never from a list of names; it is a mark, so `-m proof` works.
-The cost of a test is the CPU time that it and its fixtures took when it last passed here, without what was built for it; every run keeps
-it, in build/test-times.json. `--quick` leaves the kinds out that take long by their nature and fills `QUICK_SECONDS` with the rest: of each
-test function its cheapest variant first, then the cheapest of all others.
+The cost of a test is the CPU time from the end of the test before it to its own when it last passed here, fixtures and what ends with them
+with it, without what was built for it; every run keeps it, in build/test-times.json. `--quick` leaves the kinds out that take long by their
+nature and fills `QUICK_SECONDS` with the rest: of each test function its cheapest variant first, then the cheapest of all others.
 """
 
 import fcntl
@@ -22,7 +22,6 @@ from penstock import paths
 
 QUICK_SECONDS = 440.0  # of CPU: with what pytest itself takes, under five minutes on two cores
 OWN_SECONDS = 60.0  # of pytest, which collects all tests in each of its processes
-EACH_SECONDS = 0.16  # of each test: by so much a run of 2,545 took more than they were measured to take
 FILE_SECONDS = 150.0  # of one file, whose tests run one after the other
 
 
@@ -128,7 +127,7 @@ def choose(tests: Iterable[Collected], times: Mapping[str, float]) -> set[str]:
     chosen: set[str] = set()
     total, by_file = 0.0, Counter[str]()
     for test in [*first, *others]:
-        seconds = cost[test.name] + EACH_SECONDS
+        seconds = cost[test.name]
         if total + seconds <= QUICK_SECONDS and by_file[test.file] + seconds <= FILE_SECONDS:
             chosen.add(test.name)
             total += seconds
@@ -191,11 +190,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="run what fits into a few minutes, and say what is left out")
 
 
-def _timed(item: pytest.Item) -> Iterator[None]:
-    """Note what a part of a test takes while this yields."""
-    begin, built = paths.cpu_seconds(), paths.building_seconds()
-    yield
-    item.user_properties.append(("cpu_seconds", paths.cpu_seconds() - begin - (paths.building_seconds() - built)))
+def _spent() -> float:
+    """Return the CPU time of this process and its children until now, but for what was built."""
+    return paths.cpu_seconds() - paths.building_seconds()
 
 
 class _Plugin:
@@ -207,6 +204,8 @@ class _Plugin:
         # All processes must choose the same: they have the controller's times.
         self.times: dict[str, float] = self.worker["times"] if self.worker else read_times()
         self.measured: dict[str, float] = {}
+        self.passed: set[str] = set()
+        self.until: float | None = None  # _spent() at the end of the last test
         self.summary: list[str] = []
 
     @pytest.hookimpl(optionalhook=True)
@@ -233,20 +232,30 @@ class _Plugin:
         items[:] = [item for item in items if item.nodeid in chosen]
         all_of = Counter(kinds[item.nodeid] for item in collected)
         left_out = all_of - Counter(kinds[item.nodeid] for item in items)
-        expected = sum(self.times.get(name, KINDS[kinds[name]].seconds) + EACH_SECONDS for name in chosen)
+        expected = sum(self.times.get(name, KINDS[kinds[name]].seconds) for name in chosen)
         self.summary = summary(all_of, left_out, expected, len(chosen & self.times.keys()), len(chosen))
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
-        yield from _timed(item)
+    def pytest_runtest_setup(self) -> Iterator[None]:
+        if self.until is None:  # the first one: what was before is collection
+            self.until = _spent()
+        yield
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        yield from _timed(item)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            before, self.until = self.until or 0.0, _spent()
+            item.user_properties.append(("cpu_seconds", self.until - before))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed and not self.worker:
-            self.measured[report.nodeid] = sum(seconds for name, seconds in report.user_properties if name == "cpu_seconds")
+        if self.worker:
+            return
+        if report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
+        elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
+            self.measured[report.nodeid] = dict(report.user_properties)["cpu_seconds"]  # type: ignore[assignment]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.worker:
