@@ -125,6 +125,7 @@ module pst_waits_above_proof
           asleep_class_d = event_class_i;
           asleep_own_d   = event_own_i;
           arrived_d      = 4'd8;
+          here_d         = event_above_i;
         end
         AboveArrives: if (!asleep_d && 4'(event_class_i) < arrived_q) arrived_d = 4'(event_class_i);
         default: ;
@@ -217,7 +218,7 @@ module pst_waits_above_proof
         a_not_early : assert (!waited_for(word.counts, asleep_class_q, asleep_own_q) || overtaken_q
                               || (event4_q == AboveArrives && goes_before(4'(class4_q), asleep_class_q, asleep_own_q))
                               || (event4_q == AboveArrives && above4_q != here_q)
-                              || event4_q == AboveMoved || (event4_q == AboveHeld && above4_q != here_q));
+                              || event4_q == AboveMoved);
       end
       // a look, a cycle later: as all events up to its cycle 4 have left it
       if (look_mine_q) a_look : assert (look == told_q);

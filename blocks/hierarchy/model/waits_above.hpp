@@ -97,9 +97,12 @@ class WaitsAbove {
                 n.left_class = e.cls;
                 break;
             case What::Held: {
-                // One that arrived while the pick was on its way wakes it up now. One from before does so, too, once.
+                // One that arrived while the pick was on its way wakes it up now. One from before does so, too, once. What was counted
+                // at another place counts no more.
                 const auto limit = static_cast<uint8_t>(e.cls + e.own);
-                if (e.port == n.port && n.higher(limit) && n.arrived + same_ >= limit) n.held = limit;
+                if (e.port != n.port) n.counts = {};
+                n.port = e.port;
+                if (n.higher(limit) && n.arrived + same_ >= limit) n.held = limit;
                 n.arrived = kNone;
                 return n.held == kNone;
             }

@@ -12,10 +12,10 @@
 // Nor may a packet pass a node that held back when it was looked at last, while one of its class or a higher one waits at the port: it would
 // go out of turn.
 //
-// Of each class the packets that wait above are counted. A parent that moves begins anew with the first packet that waits at another place, or
-// passes there; what still waits at the old one counts no more. So does one that has become too late to wait any longer: what it has waited for
-// in vain may have left from another place than it was counted at. Each operation of the hierarchy brings one event at most. All of a parent is one word, so that nothing comes between
-// a look and a change: a wake-up is neither lost nor doubled.
+// Of each class the packets that wait above are counted. A parent that moves begins anew with the first packet that waits at another place or
+// passes there, or the first pick that is refused; what still waits at the old one counts no more. So does one that has become too late to wait
+// any longer: what it has waited for in vain may have left from another place than it was counted at. Each operation of the hierarchy brings
+// one event at most. All of a parent is one word, so that nothing comes between a look and a change: a wake-up is neither lost nor doubled.
 //
 // Latency: cycle 0 the parent, 3 the event, 4 m_wake_o; a look takes a cycle and sees what is at cycle 4. Throughput: one event and one look per
 // cycle. Reset: a walker clears the memories (`Parents` cycles): nothing waits.
@@ -145,6 +145,8 @@ module pst_waits_above
         c3_new.held_own   = !Same && s_event_own_i;
         c3_new.arrived    = '0;
         c3_wakes          = !c3_new.held;
+        c3_new.above      = s_event_above_i;
+        if (!c3_here) c3_new.counts = '0;
       end
       AboveArrives: begin
         c3_wakes = c3_word.held

@@ -40,7 +40,7 @@ def scenario(closed: str, moved: dict[str, Any]) -> dict[str, Any]:
     ids=["subscriber", "node"],
 )
 def test_a_move_ends_what_it_waits_for(closed: str, moved: dict[str, Any], engine: str, tmp_path: Path) -> None:
-    """Class 1 has the rate from the move on, and makes up for the wait; the packet of class 0 stays where it was."""
+    """Class 1 has the rate from the move on, at once, and makes up for the wait; the packet of class 0 stays where it was."""
     (tmp_path / "moves.yaml").write_text(json.dumps(scenario(closed, moved)))
     result, _ = run.carry_out(run.Request(tmp_path / "moves.yaml", out=tmp_path / "out", engine=engine))
     assert result["conservation"]["ok"] and result["findings"] == []
@@ -49,5 +49,7 @@ def test_a_move_ends_what_it_waits_for(closed: str, moved: dict[str, Any], engin
     # Class 0 has all of it but a first packet until the gate is closed, then nothing any more.
     assert high[:CLOSED_MS].sum() >= 0.9 * RATE_BPS / 8 * CLOSED_MS / 1e3 and low[:CLOSED_MS].sum() <= 500
     assert high[CLOSED_MS + 1 :].sum() == 0
+    # It does not wait until it is too late to hold back, which would be in five milliseconds.
+    assert low[MOVES_MS : MOVES_MS + 2].sum() >= 0.9 * RATE_BPS / 8 * 2 / 1e3
     due = RATE_BPS / 8 * (END_MS - MOVES_MS) / 1e3
     assert due - 1500 <= low.sum() <= due + RATE_BPS / 8 * BURST_MS / 1e3
