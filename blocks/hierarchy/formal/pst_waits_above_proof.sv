@@ -210,14 +210,14 @@ module pst_waits_above_proof
       // nor is one held whose port is another one, or at which one has arrived that goes before
       if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (!goes_before(4'(class4_q), held_class, word.held_own)
                                                                                 && above4_q == here_q);
-      if (mine4_q && event4_q == AboveMoved) a_moved : assert (!word.held);
+      if (mine4_q && (event4_q == AboveMoved || (event4_q == AboveLeft && above4_q != here_q))) a_moved : assert (!word.held);
       // nor is one whose pick was asked for before that class arrived
       if (overtaken_q) a_overtaken : assert (!word.held);
       // nor is one woken up for anything else
       if (wake_valid && wake_parent == x_q) begin
         a_not_early : assert (!waited_for(word.counts, asleep_class_q, asleep_own_q) || overtaken_q
                               || (event4_q == AboveArrives && goes_before(4'(class4_q), asleep_class_q, asleep_own_q))
-                              || (event4_q == AboveArrives && above4_q != here_q)
+                              || ((event4_q == AboveArrives || event4_q == AboveLeft) && above4_q != here_q)
                               || event4_q == AboveMoved);
       end
       // a look, a cycle later: as all events up to its cycle 4 have left it

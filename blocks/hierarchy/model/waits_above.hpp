@@ -91,7 +91,10 @@ class WaitsAbove {
                 ++n.counts[e.cls];
                 break;
             case What::Left:
-                if (e.port != n.port) break;
+                if (e.port != n.port) {  // it has moved, and what it is held for may be gone
+                    n.held = kNone;
+                    return held != kNone;
+                }
                 n.counts[e.cls] -= n.counts[e.cls] != 0;
                 n.left = FairLists::eighths(e.at);
                 n.left_class = e.cls;

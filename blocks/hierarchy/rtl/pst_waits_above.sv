@@ -134,9 +134,10 @@ module pst_waits_above
         end
         c3_wakes = c3_word.held && !waited_for(c3_waits, c3_held_class, c3_held_own);
       end
-      AboveLeft: if (c3_here) begin
-        for (int c = 0; c < int'(Classes); c++) if (c3_is[c] && c3_waited[c]) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
-        c3_wakes = c3_word.held && !waited_for(c3_waits_on, c3_held_class, c3_held_own);
+      AboveLeft: begin
+        for (int c = 0; c < int'(Classes); c++) if (c3_here && c3_is[c] && c3_waited[c]) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
+        // One that leaves from another place tells of a move: what it is held for may be gone.
+        c3_wakes = c3_word.held && !(c3_here && waited_for(c3_waits_on, c3_held_class, c3_held_own));
       end
       AboveHeld: begin
         // One that arrived while the pick was on its way has woken none up: it does now. One from before does so, too, once.

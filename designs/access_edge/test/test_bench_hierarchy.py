@@ -75,6 +75,8 @@ def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixtur
     result = run(capsys, "reconfigure", *CORE, *settings(nodes=8, cycles=300_000), "--seed", "2")
     assert result["lost"] == result["reordered"] == 0
     assert result["enqueue_standstill_cycles"]["with_changes"]["max"] <= 16
+    # Subscribers and nodes move all the time. What holds back for packets at the old place lets nothing go: that was 733 cycles.
+    assert result["output_standstill_cycles"]["with_changes"]["max"] <= 48
 
 
 @pytest.mark.parametrize(("level", "least"), [("subscriber", 0.5), ("node", 0.3), ("port", 0.23)])
