@@ -7,7 +7,7 @@ module pst_schedule
     parameter int unsigned Queues = 64,                                  // >= 2
     parameter bit          Shaping = 1'b1,                               // 0: pass-through, settings are ignored; or OwnScheduler
     parameter bit          OwnScheduler = 1'b0,                          // with Shaping = 0: what is in pst_schedule_own
-    // The horizon is at least eight cycles per queue, so that visits to queues beyond it stay below 1/8 of the cycles.
+    // The horizon is at least eight cycles per queue, so that visits to queues beyond it take at most 1/4 of the pops.
     parameter int unsigned Slots = Queues > 1024 ? 2 ** $clog2(Queues / 4) : 256,
     parameter int unsigned SlotCycles = 32,                              // cycles per slot
     parameter int unsigned ToleranceCycles = 1024,                       // cycles

@@ -13,8 +13,8 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, loss-free, fairness, priority, reconfigure, switch "
-            "or p4.",
+            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, loss-free, fairness, priority, reconfigure, "
+            "provisioning, control, skipfifo, edfr, switch or p4.",
             show_default=False,
         ),
     ],

@@ -17,7 +17,7 @@ def run(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="rtl: the SystemVerilog, cycle by cycle; model: the same device as a model, some 30 times as fast. rtl unless given, or "
+            help="rtl: the SystemVerilog, cycle by cycle; model: the same device as a model, some 20 times as fast. rtl unless given, or "
             "model where the device has no RTL.",
             show_default=False,
         ),
