@@ -112,9 +112,9 @@ def test_killed_survived_and_stale(house: House, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr()
     result = json.loads(shown.out)
     assert result["schema"] == "penstock.faults/1" and result["seed"] is None and result["config"] == {"place": None}
-    assert {name: result[name] for name in planting.OUTCOMES} == {"killed": 2, "survived": 1, "stale": 1, "broken": 0}
-    assert result["areas"]["src"] == {"killed": 1, "survived": 1, "stale": 1, "broken": 0}
-    assert result["areas"]["tests"] == {"killed": 1, "survived": 0, "stale": 0, "broken": 0}
+    assert {name: result[name] for name in planting.OUTCOMES} == {"killed": 2, "survived": 1, "stale": 1, "broken": 0, "skipped": 0}
+    assert result["areas"]["src"] == {"killed": 1, "survived": 1, "stale": 1, "broken": 0, "skipped": 0}
+    assert result["areas"]["tests"] == {"killed": 1, "survived": 0, "stale": 0, "broken": 0, "skipped": 0}
     (survivor,) = result["survivors"]
     assert (survivor["place"], survivor["name"], survivor["tests"]) == ("src", "double-squares", UNSEEN["tests"])
     (stale,) = result["stale_faults"]
@@ -176,6 +176,19 @@ def test_red_for_another_reason_is_broken(house: House, change: dict, words: str
     house.register(change)
     (found,) = progress.tried(register.read()).values()
     assert found.outcome == "broken" and words in found.words
+
+
+def test_tests_that_do_not_run_here_say_nothing(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    """The fault is neither killed nor survived; the next call tries again, for what was missing may be there."""
+    skips = '@pytest.mark.skipif(not Path("here").exists(), reason="the tool is not here")\ndef test_add'
+    house.write("tests/test_arithmetic.py", "import pytest\nfrom pathlib import Path\n" + TEST.replace("def test_add", skips))
+    house.register({})
+    assert main(["faults", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    (skipped,) = result["skipped_faults"]
+    assert result["skipped"] == 1 and skipped["name"] == "add-subtracts" and "the tool is not here" in skipped["reason"]
+    house.write("here", "")
+    assert house.outcomes() == {"src:add-subtracts": "killed"}
 
 
 def test_slow_tests_run_where_the_fault_says_so(house: House) -> None:

@@ -37,5 +37,5 @@ def faults(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     print(json.dumps(head | summary(found, outcomes)) if json_output else "\n".join(lines(found, outcomes)))
-    if any(outcome.outcome != planting.KILLED for outcome in outcomes.values()):
+    if any(outcome.outcome not in (planting.KILLED, planting.SKIPPED) for outcome in outcomes.values()):
         raise typer.Exit(1)

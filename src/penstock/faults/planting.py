@@ -28,7 +28,7 @@ from penstock.faults.register import Fault, Stale
 from penstock.faults.sources import Sources, files_of
 from penstock.paths import BUILD, ROOT, tool_environment
 
-KILLED, SURVIVED, STALE, BROKEN = OUTCOMES = ("killed", "survived", "stale", "broken")
+KILLED, SURVIVED, STALE, BROKEN, SKIPPED = OUTCOMES = ("killed", "survived", "stale", "broken", "skipped")
 
 # What a test says when it was not the fault that it saw: something did not compile, was not found, or took too long.
 _OTHER_REASON = re.compile(
@@ -41,7 +41,7 @@ _BROKEN_ENGINE = 3  # pytest's own for what breaks outside of the tests
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a fault. `words` say why it is stale or broken; `key` stands for everything that it depends on."""
+    """What became of a fault. `words` say why it is stale, broken or skipped; `key` stands for everything that it depends on."""
 
     outcome: str
     key: str
@@ -71,12 +71,13 @@ class Laboratory:
     # --- what is kept
 
     def outcome_of(self, fault: Fault) -> Outcome | None:
-        """Return the kept outcome of `fault`, if nothing has changed since; what is stale is always known, what is broken never."""
+        """Return the kept outcome of `fault`, if nothing has changed since; what is stale is always known, what is broken or
+        skipped never."""
         reason = fault.stale(self.root)
         if reason:
             return Outcome(STALE, "", 0.0, reason)
         kept = self._kept.get(fault.id)
-        return kept if kept and kept.outcome != BROKEN and kept.key == self._key(fault) else None
+        return kept if kept and kept.outcome in (KILLED, SURVIVED) and kept.key == self._key(fault) else None
 
     def _key(self, fault: Fault) -> str:
         files = self.sources.that_matter_to(fault.tests) | set(fault.files)
@@ -136,7 +137,8 @@ class Laboratory:
         for path in self._built() - built:
             shutil.rmtree(path, ignore_errors=True)
         if status == _GREEN:
-            return SURVIVED, ""
+            skipped = _skipped(self.folder / "report.xml")
+            return (SKIPPED, f"its tests do not run here: {skipped[0]}") if skipped else (SURVIVED, "")
         right = [reason for reason in reasons if not _OTHER_REASON.match(reason)]
         if status == _RED and right:
             return KILLED, right[0]
@@ -297,12 +299,21 @@ def seed() -> int | None:
 
 def _reasons(report: Path) -> list[str]:
     """Return what every failure and error in pytest's report says, in a line each."""
+    return [_reason(element) for element in _elements(report) if element.tag in ("failure", "error")]
+
+
+def _skipped(report: Path) -> list[str]:
+    """Return why tests did not run, in a line for each that did not."""
+    return [_reason(element) for element in _elements(report) if element.get("type") == "pytest.skip"]
+
+
+def _elements(report: Path) -> list[ElementTree.Element]:
+    """Return what pytest's report says of its tests."""
     try:
         tree = ElementTree.parse(report)
     except (OSError, ElementTree.ParseError):
         return []
-    found = [element for case in tree.iter("testcase") for element in case if element.tag in ("failure", "error")]
-    return [_reason(element) for element in found]
+    return [element for case in tree.iter("testcase") for element in case]
 
 
 def _reason(element: ElementTree.Element) -> str:

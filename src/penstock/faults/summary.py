@@ -28,7 +28,8 @@ def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def summary(faults: Sequence[Fault], outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Return the counts, the same by place (`areas`), and what was not killed: `survivors`, `stale_faults`, `broken_faults`."""
+    """Return the counts, the same by place (`areas`), and what was not killed: `survivors`, `stale_faults`, `broken_faults`,
+    `skipped_faults`."""
     places = dict.fromkeys(fault.place for fault in faults)
     found = {**_counts(outcomes.values())}
     areas = {place: _counts(outcomes[fault.id] for fault in faults if fault.place == place) for place in places}
@@ -36,7 +37,8 @@ def summary(faults: Sequence[Fault], outcomes: Mapping[str, Outcome]) -> dict[st
     def those(outcome: str) -> list[dict[str, Any]]:
         return [fault.as_json() | {"reason": outcomes[fault.id].words or None} for fault in faults if outcomes[fault.id].outcome == outcome]
 
-    return found | {"areas": areas, "survivors": those("survived"), "stale_faults": those("stale"), "broken_faults": those("broken")}
+    others = {f"{outcome}_faults": those(outcome) for outcome in ("stale", "broken", "skipped")}
+    return found | {"areas": areas, "survivors": those("survived")} | others
 
 
 def lines(faults: Sequence[Fault], outcomes: Mapping[str, Outcome]) -> list[str]:
