@@ -71,6 +71,8 @@ class Many:
                 queues, parents = message.unknown(self._plans)
                 for data, closed in queues:
                     settings = common_pb2.QueueSettings.FromString(data)
+                    if _has_more(settings):
+                        return False
                     self._plans.learn_queue(data, closed, plant.codes.queue(settings, closed))
                 for parent in parents:
                     self._plans.learn_parent(*parent, plant.codes.parent(*parent))
@@ -130,6 +132,13 @@ class Many:
             batch.before = {index: Subscriber.FromString(old[index]) if index in old else None for index in indices}
             raise plant.take_back(batch, str(error)) from None
         return applied
+
+
+def _has_more(settings: common_pb2.QueueSettings) -> bool:
+    """Return whether settings have fields that are not known: what can be read by itself may be nested too deep for a subscriber."""
+    size = settings.ByteSize()
+    settings.DiscardUnknownFields()  # type: ignore[attr-defined]
+    return settings.ByteSize() != size
 
 
 def _names(messages: list[Any]) -> list[str] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.message import DecodeError
 
 from penstock.designs import configs
 from penstock.designs.access_edge.control import intent as store
@@ -265,6 +266,43 @@ def test_columns_hold_what_python_reads() -> None:
     for data in (b"\x0a\x05abc", b"\x0a\x02\x0a\xff", b"\x0b", b"\xff" * 12, b"\x0a\x03\x0a\x01\xff"):
         with pytest.raises(Problem):
             provision_bytes(service, [data])
+
+
+def field(number: int, body: bytes) -> bytes:
+    """A field of bytes, the length of which has one byte, or two where it must."""
+    size = len(body)
+    return bytes([number << 3 | 2]) + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        field(1, b"p") + b"\x98" + b"\x80" * 5 + b"\0\x01",
+        b"\x0a\x81" + b"\x80" * 4 + b"\0p",
+        field(1, b"p") + b"\x98\x80\x80\x80\x10\x01",
+        field(1, b"p") + b"\x98\x80\x80\x80\0\x01",
+        field(1, b"\xff") + field(1, b"p"),
+        field(1, b"p") + field(7, b"\x0b" * 99 + b"\x0c" * 99),
+    ],
+    ids=["a tag of seven bytes", "a length of six", "a tag of 33 bits", "a tag of five bytes", "a name that is no text, then one", "too deep"],
+)
+def test_what_python_does_not_read_is_not_stored(body: bytes, tmp_path: Path) -> None:
+    """What compiled code lets through goes into the store as it came: each row can be read, and the next start has it."""
+    plant = plant_of(Mirror(configs.load(CONFIG)), tmp_path / "s")
+    service = Subscribers(plant, Limits())
+    for _ in range(2):  # settings that are new, and then known
+        with contextlib.suppress(Problem):
+            provision_bytes(service, [field(1, body)])
+    plant.intent.close()
+    stored = plant_of(plant.carrier, tmp_path / "s")
+    read = [one.name for one in stored.intent.subscribers()]
+    try:
+        subscribers_pb2.ProvisionRequest.FromString(field(1, body))
+    except DecodeError:
+        assert read == []
+    else:
+        assert read == ["p"] and stored.get("p").node == 1
+    stored.intent.close()
 
 
 class Slow(Intent):
