@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge.control.codes import Codes
@@ -32,7 +33,8 @@ from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
 Subscriber = subscribers_pb2.Subscriber
 MAX_NAME = 128
-MAX_BYTES = 16 << 10  # of a subscriber's message
+MAX_BYTES = 16 << 10  # of a subscriber's message, without the fields OF_SERVER
+OF_SERVER = ("index", "version", "gate_closed")  # what is put into a message that was checked: at most 19 bytes
 NONE = -1  # a queue or subscriber that is not ours: it has what the device had before
 AT_ONCE = 16_384  # subscribers that are written to store and device together
 FEW = 16  # changes of a call that is done together with others; what is larger goes by itself
@@ -78,7 +80,9 @@ class Plant:
         self.codes, self.programs = Codes(facts, line_bps), Programs(facts)
         each = facts.queues_per_subscriber
         tree = facts.hierarchy
-        intent.bind(f"access edge, {facts.queues:,} queues, {each} a subscriber, {tree.nodes if tree else 0:,} nodes, {facts.aqm}")
+        nodes, ports, classes = (tree.nodes, tree.ports, tree.classes) if tree else (0, 0, 0)
+        sizes = f"access edge, {facts.queues:,} queues, {each} a subscriber, {nodes:,} nodes, {facts.aqm}"
+        intent.bind(f"{sizes}, {ports:,} ports, {classes:,} classes")
         self.queue_code: NDArray[np.int32] = np.full(facts.queues, NONE, dtype=np.int32)
         self.parent_code: NDArray[np.int32] = np.full(facts.subscribers, NONE, dtype=np.int32)
         self.node_of: NDArray[np.int32] = np.zeros(facts.subscribers, dtype=np.int32)
@@ -97,6 +101,7 @@ class Plant:
         self._streams, self._of_streams = 0, threading.Lock()  # that do
         self._of_thread = threading.local()  # `entry`: what it does, for the log
         self._remarks: deque[tuple[Entry, str]] = deque(maxlen=MOST_REMARKS)  # on what was not done, until the next transaction
+        self.passed_over: list[str] = []  # what the last restore has not set, in words
         self.stale = False  # the device may not have what is intended: it did not answer when a change was taken back
         self._batch: Batch | None = None  # that is being made
         self._retired = set(intent.retired())
@@ -108,27 +113,61 @@ class Plant:
     # ---- start
 
     def restore(self) -> common_pb2.Applied:
-        """Read the intent and write all of it to the device. Raises CarrierError."""
+        """Read the intent and write all of it to the device. What was acknowledged is not refused here: a subscriber (node, port) that this
+        device or this version cannot have stays in the store, drops all (is not set), and is named in `passed_over`. Raises CarrierError."""
         with self.lock:
-            changes = {message.index: self._change(message, message.index) for message in self.intent.subscribers()}
+            self.passed_over = []
+            changes = dict(self._intended())
+            there = {index: change.message.name for index, change in changes.items() if change.message}
+            for index in [index for index, name in self.name_of.items() if there.get(index) != name]:
+                self._name(index, None)
             for change in changes.values():
                 known = self.taken[change.index]
                 self._name(change.index, change.message)
-                if not known:
+                if change.message and not known:
                     self.since[change.index] = 0
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
             self.revision = max(itertools.chain([self.revision, int(self.version_of.max())], parents))
+            self._retired = set(self.intent.retired())
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
             applied = common_pb2.Applied()
             for level, parents in (("port", self.ports), ("node", self.nodes)):
                 for parent in parents.values():
-                    self._write_parent(level, parent, applied)
+                    try:
+                        self._write_parent(level, parent, applied)
+                    except Problem as problem:
+                        words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
+                        self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
             self.write(np.fromiter(changes, dtype=np.int64), applied)
             self.stale = False
             return applied
+
+    def _intended(self) -> Iterator[tuple[int, _Change]]:
+        """Yield what the store has of subscribers, by place."""
+        for index, data in self.intent.messages():
+            try:
+                message = Subscriber.FromString(data)
+            except DecodeError:
+                self._pass_over(f"the subscriber at place {index:,} of the store cannot be read; the next one may take the place")
+                yield index, self._nothing(index)
+            else:
+                yield index, self._as_it_can_be(message, index, self._pass_over)
+
+    def _pass_over(self, words: str) -> None:
+        self.passed_over.append(f"{words}. Its queues drop all")
+
+    def _as_it_can_be(self, message: Subscriber, index: int, amiss: Callable[[str], object] = lambda words: None) -> _Change:
+        """Return a subscriber that was acknowledged as the device will have it: one that it cannot have drops all."""
+        try:
+            return self._change(message, index)
+        except Problem as problem:
+            amiss(f"subscriber {message.name!r} cannot be as it is intended ({problem.status().message}); replace or delete it")
+            drops = self._nothing(index)
+            parent = self.codes.parent(None, 0) if self.facts.hierarchy else NONE
+            return drops._replace(message=message, parent=parent)
 
     # ---- subscribers
 
@@ -417,9 +456,13 @@ class Plant:
         each = self.facts.queues_per_subscriber
         if len(message.queues) > each:
             raise invalid(f"the device has {each} a subscriber, not {len(message.queues)}", "queues")
-        size = message.ByteSize()
-        if size > MAX_BYTES:
-            raise invalid(f"is a message of {size:,} byte, at most {MAX_BYTES:,} are allowed")
+        if message.ByteSize() > MAX_BYTES:
+            asked = Subscriber()
+            asked.CopyFrom(message)
+            for name in OF_SERVER:
+                asked.ClearField(name)
+            if (size := asked.ByteSize()) > MAX_BYTES:
+                raise invalid(f"is a message of {size:,} byte, at most {MAX_BYTES:,} are allowed")
 
     def _change(self, message: Subscriber, index: int) -> _Change:
         """Return a subscriber as the device will have it. Raises Problem."""
@@ -550,7 +593,7 @@ class Plant:
             self._retired.difference_update(m.index for m in old)
             self._retired.update(index for index, message in batch.before.items() if message is None)
         # What had never been ours had settings that we do not know: it drops all now.
-        self._arrange([self._change(message, index) if message else self._nothing(index) for index, message in batch.before.items()])
+        self._arrange([self._as_it_can_be(message, index) if message else self._nothing(index) for index, message in batch.before.items()])
         try:
             self.write(np.fromiter(batch.before, dtype=np.int64), common_pb2.Applied())
         except CarrierError:

@@ -19,21 +19,25 @@ import pytest
 from google.protobuf.message import DecodeError
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import intent as store
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.compare import differences
+from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.intent import Intent
-from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_version
+from penstock.designs.access_edge.control.plant import MAX_BYTES, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem
 from penstock.designs.access_edge.control.services import subscribers as streams
+from penstock.designs.access_edge.control.services.queues import Gates
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Once
 from penstock.designs.access_edge.control.workers import Workers
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, plant_of
 from penstock.driver.carrier import CarrierError
+from penstock.errors import UserError
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import common_pb2, queues_pb2, subscribers_pb2, tree_pb2
 
 
 def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
@@ -305,6 +309,61 @@ def test_what_python_does_not_read_is_not_stored(body: bytes, tmp_path: Path) ->
     stored.intent.close()
 
 
+def test_what_a_start_finds_is_not_refused(tmp_path: Path) -> None:
+    """A subscriber of as many bytes as one can have, one that is faster than the line is now, and one that cannot be read: the next start
+    has what can be as it was acknowledged; the others drop all, are named, stay in the store, and can be replaced and deleted."""
+    path, mirror = tmp_path / "s", Mirror(configs.load(CONFIG))
+
+    def started(line_bps: int) -> Plant:
+        plant = Plant(mirror, ask(mirror), Intent(path), line_bps)
+        plant.restore()
+        return plant
+
+    plant = started(10**9)
+    large = home("large")
+    more = MAX_BYTES - large.ByteSize() - 4  # of a field that this version does not know: tag, length and this
+    large.MergeFromString(b"\x9a\x06" + bytes([more & 127 | 128, more >> 7]) + b"x" * more)
+    assert large.ByteSize() == MAX_BYTES
+    fast = Subscriber(name="fast", node=1, queues=[common_pb2.QueueSettings(rate_bps=900_000_000)])
+    plant.change([lambda: large, lambda: fast, lambda: home("other"), lambda: home("broken", index=9)])
+    close = queues_pb2.GateRequest(subscribers=["large"])
+    Gates(plant).Close(close, None)  # type: ignore[arg-type]
+    with pytest.raises(Problem, match="is a message of 16,387 byte"):
+        plant.change([lambda: Subscriber.FromString(large.SerializeToString() + b"\xa8\x06\0")])
+    stored = plant.get("fast")
+    plant.intent._db.execute("UPDATE subscriber SET intent = x'98' WHERE idx = 9")
+    plant.intent.close()
+    plant = started(500_000_000)
+    fast_words, broken_words = plant.passed_over
+    assert "subscriber 'fast' cannot be as it is intended (queues[0].rate_bps: must be at most" in fast_words
+    assert "at place 9 of the store cannot be read" in broken_words and "drop all" in fast_words and "drop all" in broken_words
+    assert sorted(plant.index_of) == ["fast", "large", "other"] and plant.get("fast") == stored and plant.get("large").gate_closed
+    assert {mirror.queues[4 * place + n] for place in (stored.index, 9) for n in range(4)} == {(1, 0, 0, 0, 0)}
+    assert differences(plant) == [] and not plant.stale
+    mirror.refuses = 0  # a deletion that is taken back leaves it as it was
+    with pytest.raises(Problem, match="refused"):
+        plant.change([lambda: "fast"])
+    assert plant.get("fast") == stored and differences(plant) == []
+    plant.change([lambda: "fast", lambda: home("next", index=9), lambda: home("fast", node=1)])
+    plant.intent.close()
+    plant = started(500_000_000)
+    assert plant.passed_over == [] and sorted(plant.index_of) == ["fast", "large", "next", "other"] and differences(plant) == []
+    plant.intent.close()
+
+
+def test_a_store_is_of_a_hierarchy(tmp_path: Path) -> None:
+    """Of a device with another number of ports it is refused; one of the version before, which has not noted that, is not."""
+    path, mirror = tmp_path / "s", Mirror(configs.load(CONFIG))
+    plant = plant_of(mirror, path)
+    (noted,) = plant.intent._db.execute("SELECT value FROM meta WHERE key = 'device'").fetchone()
+    plant.intent._db.execute("UPDATE meta SET value = ? WHERE key = 'device'", (noted.rsplit(", ", 2)[0],))
+    plant.intent.close()
+    plant_of(mirror, path).intent.close()
+    mirror.registers[registers.address("ports")] *= 2
+    with pytest.raises(UserError, match="is the store of another device"):
+        plant_of(mirror, path)
+
+
 class Slow(Intent):
     """A store whose disk takes its time; `fails`: the next transaction cannot be written."""
 
@@ -344,8 +403,6 @@ def at_once(count: int, do: Any) -> list[Any]:
 
 
 def plant_with(intent: Intent) -> Plant:
-    from penstock.designs.access_edge.control.facts import ask
-
     mirror = Mirror(configs.load(CONFIG))
     plant = Plant(mirror, ask(mirror), intent)
     plant.restore()
