@@ -216,8 +216,7 @@ class Plant:
             request = Request(makers, all_or_nothing, done, 0, once, entry)
             self.pause()
             self._waiting.join(request)
-            if request.problem:
-                raise request.problem
+            request.check()
             return done
         size = len(makers) if all_or_nothing else AT_ONCE
         with self.lock:
@@ -227,8 +226,7 @@ class Plant:
                     break
                 request = Request(makers[begin : begin + size], all_or_nothing, done, begin, once if last else None, entry)
                 self._do([request])
-                if request.problem:
-                    raise request.problem
+                request.check()
         return done
 
     @contextlib.contextmanager

@@ -74,6 +74,16 @@ class Request:
     problem: BaseException | None = None
     told: "threading.Lock | None" = None  # let go when it is finished, or leads; None: it has led from the first on
 
+    def check(self) -> None:
+        """Raise what went wrong, if anything did, and have it no longer: it has the frames that it went through, and so this request. What
+        the request holds would wait for the collector of cycles."""
+        problem, self.problem = self.problem, None
+        if problem:
+            try:
+                raise problem
+            finally:
+                del problem  # it has this frame, too
+
 
 class Waiting:
     """Requests that wait for somebody to do them, by client: each has its turn, however many another one has waiting."""

@@ -5,6 +5,7 @@ What a device has is judged by a mirror of its registers, which knows commands a
 """
 
 import contextlib
+import gc
 import itertools
 import random
 import sqlite3
@@ -138,6 +139,28 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
                 plant.change([lambda name=name: name for name in gone])
         assert state(plants[0]) == state(plants[1])
     assert in_columns > 5
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_is_refused_is_let_go(whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream whose subscriber is wrong is held no longer than its answer: the next one, as large, is told the same, not that there is no
+    room. No collector of cycles has run meanwhile."""
+    monkeypatch.setattr(streams, "A_PIECE", 20)
+    device = Mirror(configs.load(CONFIG))
+    service = Subscribers(plant_of(device), Limits(held_bytes=30_000))
+    told = list[Any]()
+    gc.disable()
+    try:
+        for _ in range(4):
+            sent = [home(f"a{n}", node=99 if whole and n == 39 else 0) for n in (*range(15), 39, *range(16))]
+            device.refuses = None if whole else 0
+            try:
+                told.append(provision(service, sent, whole, 5))
+            except Problem as problem:
+                told.append((problem.code, problem.field))
+    finally:
+        gc.enable()
+    assert told == [(Code.INVALID_ARGUMENT, "changes[15].node") if whole else (Code.ABORTED, "")] * 4
 
 
 def one_each(names: str) -> list[bytes]:
