@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge.control.plant import MAX_BYTES, MAX_NAME, Batch, Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
-from penstock.driver.carrier import CarrierError
 from penstock.v1 import common_pb2
 
 
@@ -128,9 +127,9 @@ class Many:
         applied = common_pb2.Applied()
         try:
             plant.write(places, applied)
-        except CarrierError as error:
+        except Exception as error:
             batch.before = {index: Subscriber.FromString(old[index]) if index in old else None for index in indices}
-            raise plant.take_back(batch, str(error)) from None
+            raise plant.take_back(batch, error) from None
         return applied
 
 

@@ -305,8 +305,9 @@ class Plant:
 
     def _do(self, group: list[Request]) -> int:
         """Do some requests, each by itself all or nothing or item by item, in one transaction and one program. A request that has to do
-        with what another one of them changes waits: so what the device refuses is taken back without asking what came after it. Returns
-        how many were done, from the first on; of each `problem` says what went wrong."""
+        with what another one of them changes waits: so what the device refuses is taken back without asking what came after it. So does
+        one that is wrong beside others: it may be so by what they have made, which is not durable yet. Returns how many were done, from
+        the first on; of each `problem` says what went wrong."""
         with self.lock:
             began, made, count = self.revision, list[Request](), len(group)
             try:
@@ -316,17 +317,15 @@ class Plant:
                         if request.once and f"\n{request.once.ident}" in touched:
                             count = place
                             break
-                        if not self._make(request):
+                        stored = self._make(request)
+                        own = request.batch.touched() if len(group) > 1 else set()
+                        if made and (request.problem or request.done.failures or not touched.isdisjoint(own)):
+                            self._put_off(request)
+                            count = place
+                            break
+                        if not stored:
                             continue
-                        if len(group) > 1:
-                            own = request.batch.touched()
-                            if not touched.isdisjoint(own):
-                                self._undo(request.batch)
-                                request.done.subscribers.clear()
-                                request.done.failures.clear()
-                                count = place
-                                break
-                            touched |= own
+                        touched |= own
                         made.append(request)
                         self._store(request.batch)
                         if request.once:
@@ -344,10 +343,21 @@ class Plant:
                 if isinstance(error, Problem):
                     return len(group)
                 raise
-            for request in made:
-                self._arrange(request.batch.changes.values())
-            self._bring(made)
+            try:
+                for request in made:
+                    self._arrange(request.batch.changes.values())
+                self._bring(made)
+            except BaseException:
+                self.stale = True  # what is durable may not be there
+                raise
             return count
+
+    def _put_off(self, request: Request) -> None:
+        """Let a request be as it was before it was made."""
+        self._undo(request.batch)
+        request.problem = None
+        request.done.subscribers.clear()
+        request.done.failures.clear()
 
     def _make(self, request: Request) -> bool:
         """Make what a request wants, in memory; return whether there is something to store. What is wrong becomes its problem."""
@@ -390,12 +400,12 @@ class Plant:
         return known is not None
 
     def _bring(self, requests: list[Request]) -> None:
-        """Bring what is durable to the device: all at once, and one by one where that fails."""
+        """Bring what is durable to the device: all at once, and one by one where that fails, for whatever reason."""
         if len(requests) > 1:
             applied = common_pb2.Applied()
             try:
                 self.write(np.fromiter((index for request in requests for index in request.batch.changes), dtype=np.int64), applied)
-            except CarrierError:
+            except Exception:
                 pass
             else:
                 _share(applied, requests, self.facts.queues_per_subscriber)
@@ -403,11 +413,8 @@ class Plant:
         for request in requests:
             try:
                 self.write(np.fromiter(request.batch.changes, dtype=np.int64), request.done.applied)
-            except CarrierError as error:
-                try:
-                    request.problem = self.take_back(request.batch, str(error))
-                except Problem as problem:  # of the store
-                    request.problem, self.stale = problem, True
+            except Exception as error:
+                request.problem = self.take_back(request.batch, error)
 
     def _take(self, make: Maker, batch: Batch, made: list[Subscriber]) -> None:
         """Add one change to a batch, and let its name be known. Raises Problem, and then nothing is changed."""
@@ -577,26 +584,30 @@ class Plant:
             self._retired.difference_update(m.index for m in there)
         self._retired.update(gone)
 
-    def take_back(self, batch: Batch, reason: str) -> Problem:
-        """The device has refused, or is gone: take the intent back, and what it did with it as well; return what to say."""
-        began = time.monotonic()
+    def take_back(self, batch: Batch, error: Exception) -> Problem:
+        """The device has not done it, for whatever reason: take the intent back, and what it did with it as well; return what to say."""
+        began, reason = time.monotonic(), str(error) or type(error).__name__
+        old = [message for message in batch.before.values() if message]
+        try:
+            with self._transaction():
+                self.intent.delete(batch.before)
+                self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
+                self.intent.occupy(m.index for m in old)
+                if batch.ident:
+                    self.intent.forget(batch.ident)
+        except Problem:
+            self.stale = True
+            return Problem(Code.UNAVAILABLE, f"{reason}; the store cannot take it back, so it is intended, and the device will be set to it")
         self._rename_back(batch)
-        with self._transaction():
-            self.intent.delete(batch.before)
-            old = [message for message in batch.before.values() if message]
-            self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
-            self.intent.occupy(m.index for m in old)
-            if batch.ident:
-                self.intent.forget(batch.ident)
-            self._retired.difference_update(m.index for m in old)
-            self._retired.update(index for index, message in batch.before.items() if message is None)
+        self._retired.difference_update(m.index for m in old)
+        self._retired.update(index for index, message in batch.before.items() if message is None)
         # What had never been ours had settings that we do not know: it drops all now.
         self._arrange([self._as_it_can_be(message, index) if message else self._nothing(index) for index, message in batch.before.items()])
         try:
             self.write(np.fromiter(batch.before, dtype=np.int64), common_pb2.Applied())
-        except CarrierError:
+        except Exception:
             self.stale = True
-            return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and a restart sets the device when it answers")
+            return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and the device is set when it answers again")
         took = (time.monotonic() - began) * 1e3
         return Problem(
             Code.ABORTED, f"the device refused: {reason}; all was taken back, and a part was in force for at most {took:,.0f} ms"
@@ -619,7 +630,7 @@ class Plant:
         begin = self.carrier.cycles()
         try:
             found = self.carrier.run(program.accesses)
-        except CarrierError:
+        except BaseException:
             self.programs.forget()
             raise
         if program.refused(found):

@@ -112,6 +112,10 @@ class Waiting:
         count = len(group)
         try:
             count = self._do(group)
+        except BaseException as error:  # nobody is told that it is done
+            for one in group:
+                one.problem = one.problem or error
+            raise
         finally:
             with self._lock:
                 for one in reversed(group[count:]):

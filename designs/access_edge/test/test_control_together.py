@@ -32,7 +32,7 @@ from penstock.designs.access_edge.control.services import subscribers as streams
 from penstock.designs.access_edge.control.services.queues import Gates
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.sweep import Sweep
-from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Once
+from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Done, Entry, Once, Request, Waiting
 from penstock.designs.access_edge.control.workers import Workers
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, plant_of
 from penstock.driver.carrier import CarrierError
@@ -552,6 +552,122 @@ def test_one_request_id_that_is_refused() -> None:
     assert len(problems) == 1 and isinstance(problems[0], Problem) and problems[0].code == Code.ABORTED, problems
     (answer,) = {answer for answer in answers if not isinstance(answer, Exception)}
     assert plant.get("once").SerializeToString() == answer and differences(plant) == []
+
+
+def test_what_fails_beside_others_waits() -> None:
+    """A subscriber is deleted, and moved by another caller; the device refuses the first. The other one is not told that there is none."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    mirror: Any = plant.carrier
+    service = Subscribers(plant, Limits())
+    move = subscribers_pb2.MoveSubscriberRequest(name="a", node=1)
+    plant.change([lambda: home("a")])
+    for whole in (True, False):
+        gone = Request([lambda: "a"], True, Done())
+        moved = Request([lambda: service._moved(move)], whole, Done())
+        mirror.refuses = 0
+        assert plant._do([gone, moved]) == 1 and isinstance(gone.problem, Problem) and gone.problem.code == Code.ABORTED
+        assert plant._do([moved]) == 1 and not moved.problem and not moved.done.failures
+        assert [one.node for one in moved.done.subscribers] == [1] and differences(plant) == []
+
+
+class Odd(Mirror):
+    """Which raises what no carrier should, so many times."""
+
+    error: BaseException = MemoryError()
+    times = 0
+
+    def run(self, program: Any, step: int = 0) -> Any:
+        if self.times:
+            self.times -= 1
+            raise self.error
+        return super().run(program, step)
+
+
+def test_whatever_goes_wrong_with_the_device() -> None:
+    """An error that nobody expects is as one of the device: for once, and each change is done by itself; for longer, and none is intended
+    any more; and where it ends the thread, nobody is told that it is done, and the device is set later."""
+    mirror = Odd(configs.load(CONFIG))
+    plant = plant_of(mirror)
+
+    def three(names: str) -> list[Request]:
+        return [Request([lambda name=name: home(name)], True, Done()) for name in names]
+
+    mirror.times = 1
+    group = three("abc")
+    assert plant._do(group) == 3 and [one.problem for one in group] == [None] * 3 and not plant.stale and differences(plant) == []
+    mirror.times = 7
+    group = three("def")
+    assert plant._do(group) == 3 and plant.stale and sorted(plant.index_of) == ["a", "b", "c"]
+    assert {str(one.problem) for one in group} == {
+        "MemoryError; nothing of it is intended any more, and the device is set when it answers again"
+    }
+    mirror.times = 0
+    plant.restore()
+    assert differences(plant) == []
+    mirror.error, mirror.times = KeyboardInterrupt(), 1
+    with pytest.raises(KeyboardInterrupt):
+        plant._do(three("ghi"))
+    assert plant.stale and plant.index_of["g"] not in mirror.subscribers
+    plant.restore()
+    assert not plant.stale and differences(plant) == [] and sorted(plant.index_of) == [*"abcghi"]
+
+
+def test_a_group_whose_leader_ends() -> None:
+    """Whatever ends the one that does it for others, they are told."""
+    under_way, all_wait = threading.Event(), threading.Event()
+
+    def do(group: list[Request]) -> int:
+        under_way.set()
+        assert all_wait.wait(30)
+        if len(group) > 1:
+            raise KeyboardInterrupt
+        return 1
+
+    waiting = Waiting(do)
+    requests = [Request([], True, Done()) for _ in range(4)]
+
+    def call(number: int) -> None:
+        if number:
+            under_way.wait(30)
+        try:
+            waiting.join(requests[number])
+            requests[number].check()
+        except KeyboardInterrupt:
+            raise RuntimeError from None
+
+    def let_go() -> None:
+        while sum(map(len, waiting._requests.values())) < 3:
+            time.sleep(0.001)
+        all_wait.set()
+
+    found = at_once(5, lambda number: call(number) if number < 4 else let_go())
+    assert [type(one) for one in found] == [type(None), *[RuntimeError] * 3, type(None)]
+
+
+@pytest.mark.parametrize("in_columns", [True, False])
+def test_device_and_store_fail(in_columns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the device refuses and the store cannot take back is intended, in memory as in the store; and the device is set to it."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    mirror: Any = plant.carrier
+    service = Subscribers(plant, Limits())
+    plant.change([lambda: home("old")])
+
+    def full(indices: Any) -> None:
+        raise sqlite3.OperationalError("disk full")
+
+    mirror.refuses = 2
+    with monkeypatch.context() as broken, pytest.raises(Problem, match="the store cannot take it back") as caught:
+        broken.setattr(plant.intent, "delete", full)
+        if in_columns:
+            provision(service, [home("old", node=1), home("new")], False)
+        else:
+            plant.change([lambda: home("old", node=1), lambda: home("new")])
+    assert caught.value.code == Code.UNAVAILABLE and plant.stale
+    assert {one.name: one.index for one in plant.intent.subscribers()} == plant.index_of and set(plant.index_of) == {"old", "new"}
+    plant.restore()
+    assert not plant.stale and differences(plant) == [] and plant.get("old").node == 1
+    plant.change([lambda: home("newer")])
+    assert differences(plant) == [] and set(plant.index_of) == {"old", "new", "newer"}
 
 
 def test_a_flooder_does_not_fill_the_group() -> None:
