@@ -36,7 +36,6 @@ MAX_NAME = 128
 MAX_BYTES = 16 << 10  # of a subscriber's message, without the fields OF_SERVER
 OF_SERVER = ("index", "version", "gate_closed")  # what is put into a message that was checked: at most 19 bytes
 NONE = -1  # a queue or subscriber that is not ours: it has what the device had before
-AT_ONCE = 16_384  # subscribers that are written to store and device together
 FEW = 16  # changes of a call that is done together with others; what is larger goes by itself
 MOST_REMARKS = 1_000  # lines on what was not done that wait to be logged
 
@@ -208,26 +207,17 @@ class Plant:
         called with the lock held, in its turn, by whichever thread, and sees what those before it have made. `once`: where it was done
         before, the answer of then.
 
-        Raises Problem for the first item that is wrong, if it is all or nothing, and when the device does not do it: then nothing of the
-        AT_ONCE items is changed that go to it together (all of them, if it is all or nothing).
+        Raises Problem for the first item that is wrong, if it is all or nothing, and when the device does not do it. Then nothing is
+        changed: all of it is one transaction, and its answer is in it.
         """
-        done, entry = Done(), self._entry()
+        request = Request(makers, all_or_nothing, Done(), once, self._entry())
         if len(makers) <= FEW:
-            request = Request(makers, all_or_nothing, done, 0, once, entry)
             self.pause()
             self._waiting.join(request)
-            request.check()
-            return done
-        size = len(makers) if all_or_nothing else AT_ONCE
-        with self.lock:
-            for begin in range(0, len(makers), size):
-                last = begin + size >= len(makers)
-                if begin == 0 and once and self._answered(once, done):
-                    break
-                request = Request(makers[begin : begin + size], all_or_nothing, done, begin, once if last else None, entry)
-                self._do([request])
-                request.check()
-        return done
+        else:
+            self._do([request])
+        request.check()
+        return request.done
 
     @contextlib.contextmanager
     def noting(self, entry: Entry, status: Callable[[], str]) -> Iterator[None]:
@@ -367,7 +357,7 @@ class Plant:
             self._check_that_it_waits(request.entry)
             if request.once and self._answered(request.once, request.done):
                 return False
-            for number, make in enumerate(request.makers, request.begin):
+            for number, make in enumerate(request.makers):
                 try:
                     self._take(make, batch, made)
                 except Problem as problem:

@@ -66,7 +66,6 @@ class Request:
     makers: Sequence[Maker]
     all_or_nothing: bool
     done: Done
-    begin: int = 0  # number of the first item
     once: Once | None = None
     entry: Entry | None = None
     batch: Any = None  # of plant.py, once it is made

@@ -570,6 +570,41 @@ def test_what_fails_beside_others_waits() -> None:
         assert [one.node for one in moved.done.subscribers] == [1] and differences(plant) == []
 
 
+def test_a_large_batch_is_one_change(tmp_path: Path) -> None:
+    """Item by item, so large that it may go in parts: the device refuses near its end, and nothing is there; the server is killed near its
+    end, and the same request does all of it."""
+    path, mirror = tmp_path / "s", Mirror(configs.load(CONFIG))
+    plant, items = plant_of(mirror, path), 16_500
+
+    def batch(plant: Plant, at: int, then: Callable[[], None]) -> Any:
+        def make(number: int) -> Subscriber:
+            if number == at:
+                then()
+            if number < 12:
+                return Subscribers(plant, Limits())._created(home(f"h{number}"))
+            return Subscriber(name=f"h{number % 12}", node=number % 3)
+
+        makers = [lambda number=number: make(number) for number in range(items)]
+        return plant.change(makers, False, Once("r", b"digest", lambda done: common_pb2.Applied(subscribers=len(done.subscribers))))
+
+    with pytest.raises(Problem, match="all was taken back"):
+        batch(plant, items - 10, lambda: setattr(mirror, "refuses", 0))
+    assert not plant.index_of and differences(plant) == []
+
+    def killed() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        batch(plant, items - 10, killed)
+    plant.intent.close()
+    plant = plant_of(mirror, path)
+    for _ in range(2):
+        done = batch(plant, 0, lambda: None)
+        assert not done.failures and len(plant.index_of) == 12
+    assert common_pb2.Applied.FromString(done.answer).subscribers == items
+    plant.intent.close()
+
+
 class Odd(Mirror):
     """Which raises what no carrier should, so many times."""
 
