@@ -23,7 +23,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge.control.codes import Codes
-from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.facts import Facts, ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs
@@ -101,7 +101,7 @@ class Plant:
         self._of_thread = threading.local()  # `entry`: what it does, for the log
         self._remarks: deque[tuple[Entry, str]] = deque(maxlen=MOST_REMARKS)  # on what was not done, until the next transaction
         self.passed_over: list[str] = []  # what the last restore has not set, in words
-        self.stale = False  # the device may not have what is intended: it did not answer when a change was taken back
+        self._stale, self._losses = False, carrier.losses  # as in `stale`; and how often the device was lost before it was set
         self._batch: Batch | None = None  # that is being made
         self._retired = set(intent.retired())
         self.taken = bytearray(facts.subscribers)
@@ -109,12 +109,22 @@ class Plant:
         self._by_name: list[str] | None = None  # all names in order; None: to be sorted
         self._waiting = Waiting(self._do)
 
+    @property
+    def stale(self) -> bool:
+        """Whether the device may not have what is intended: it did not do a change, or was lost and may have begun anew."""
+        return self._stale or self._losses != self.carrier.losses
+
     # ---- start
 
     def restore(self) -> common_pb2.Applied:
         """Read the intent and write all of it to the device. What was acknowledged is not refused here: a subscriber (node, port) that this
         device or this version cannot have stays in the store, drops all (is not set), and is named in `passed_over`. Raises CarrierError."""
+        losses = self.carrier.losses
+        if ask(self.carrier) != self.facts:  # asked before the lock: one that does not answer keeps nobody else waiting
+            raise CarrierError(f"{self.carrier.name}: another device is there now, so the server must be started anew")
         with self.lock:
+            self._stale, self._losses = True, losses
+            self.programs.forget()
             self.passed_over = []
             changes = dict(self._intended())
             there = {index: change.message.name for index, change in changes.items() if change.message}
@@ -141,7 +151,7 @@ class Plant:
                         words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
                         self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
             self.write(np.fromiter(changes, dtype=np.int64), applied)
-            self.stale = False
+            self._stale = False
             return applied
 
     def _intended(self) -> Iterator[tuple[int, _Change]]:
@@ -338,7 +348,7 @@ class Plant:
                     self._arrange(request.batch.changes.values())
                 self._bring(made)
             except BaseException:
-                self.stale = True  # what is durable may not be there
+                self._stale = True  # what is durable may not be there
                 raise
             return count
 
@@ -586,7 +596,7 @@ class Plant:
                 if batch.ident:
                     self.intent.forget(batch.ident)
         except Problem:
-            self.stale = True
+            self._stale = True
             return Problem(Code.UNAVAILABLE, f"{reason}; the store cannot take it back, so it is intended, and the device will be set to it")
         self._rename_back(batch)
         self._retired.difference_update(m.index for m in old)
@@ -596,7 +606,7 @@ class Plant:
         try:
             self.write(np.fromiter(batch.before, dtype=np.int64), common_pb2.Applied())
         except Exception:
-            self.stale = True
+            self._stale = True
             return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and the device is set when it answers again")
         took = (time.monotonic() - began) * 1e3
         return Problem(
@@ -616,13 +626,16 @@ class Plant:
         applied.queues += len(indices) * self.facts.queues_per_subscriber
 
     def _run(self, program: Program, applied: common_pb2.Applied) -> None:
-        """Do a program. Raises CarrierError."""
+        """Do a program. Raises CarrierError, also where the device was lost and is not set anew yet: a program is of what it had."""
         begin = self.carrier.cycles()
         try:
-            found = self.carrier.run(program.accesses)
+            found = self.carrier.run(program.accesses) if self._losses == self.carrier.losses else None
         except BaseException:
             self.programs.forget()
             raise
+        if found is None or self._losses != self.carrier.losses:
+            self.programs.forget()
+            raise CarrierError(f"{self.carrier.name}: the device was gone, and is not set anew yet")
         if program.refused(found):
             self.programs.forget()
             raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
