@@ -268,6 +268,11 @@ class Intent:
         self._begin()
         self._db.execute("INSERT OR REPLACE INTO parent VALUES (?, ?, ?, ?)", (level, index, version, message))
 
+    def delete_parent(self, level: str, index: int) -> None:
+        """Take a node or port away."""
+        self._begin()
+        self._db.execute("DELETE FROM parent WHERE level = ? AND idx = ?", (level, index))
+
     def nodes(self) -> list[tree_pb2.Node]:
         """Return the nodes that were set, by index."""
         found = self._db.execute("SELECT intent FROM parent WHERE level = 'node' ORDER BY idx")

@@ -40,6 +40,10 @@ FEW = 16  # changes of a call that is done together with others; what is larger 
 MOST_REMARKS = 1_000  # lines on what was not done that wait to be logged
 
 
+class _Refused(CarrierError):
+    """The device is there and has refused a command."""
+
+
 class _Change(NamedTuple):
     """A subscriber as it shall be. `message` None: not there."""
 
@@ -638,7 +642,7 @@ class Plant:
             raise CarrierError(f"{self.carrier.name}: the device was gone, and is not set anew yet")
         if program.refused(found):
             self.programs.forget()
-            raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
+            raise _Refused(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
         applied.bus_writes += program.writes
         applied.device_cycles += max(0, self.carrier.cycles() - begin)
 
@@ -669,9 +673,35 @@ class Plant:
             known[wanted.index] = wanted
             try:
                 self._write_parent(level, wanted, common_pb2.Applied())
-            except CarrierError as error:
+            except _Refused as error:
+                self._take_parent_back(level, wanted.index, old)
+                raise Problem(Code.ABORTED, f"{error}; it was taken back") from None
+            except BaseException as error:
+                self._stale = True
+                if not isinstance(error, Exception):
+                    raise
                 raise Problem(Code.UNAVAILABLE, f"{error}; it is intended, and the device will be set when it answers again") from None
             return wanted
+
+    def _take_parent_back(self, level: str, index: int, old: Any) -> None:
+        """The device has what it had: intend that, too. Raises Problem."""
+        known = self.nodes if level == "node" else self.ports
+        try:
+            with self._transaction():
+                if old:
+                    self.intent.put_parent(level, index, old.version, old.SerializeToString())
+                else:
+                    self.intent.delete_parent(level, index)
+                self.intent.set_revision(self.revision)
+        except BaseException:
+            self._stale = True  # it stays intended
+            raise
+        if old:
+            known[index] = old
+        else:
+            del known[index]
+        if level == "node":
+            self.port_of[index] = old.port if old else 0
 
     def _write_parent(self, level: str, parent: Any, applied: common_pb2.Applied) -> None:
         number = self.codes.parent(parent.rate_bps if parent.HasField("rate_bps") else None, parent.burst_bytes)

@@ -208,6 +208,34 @@ def test_what_another_has_changed_is_found() -> None:
     assert (found[0].intended, found[0].found) == (rate, 7) and (found[1].intended, found[1].found) == (1, 3)
 
 
+def test_a_node_that_the_device_does_not_take(tmp_path: Path) -> None:
+    """Refused, it is as it was before, or not there, in memory, store and device; where the device is gone, it is set when it answers."""
+    mirror, path = Mirror(configs.load(CONFIG)), tmp_path / "s"
+    plant = plant_of(mirror, path)
+    for known in (False, True):
+        before = dict(plant.nodes), plant.port_of.tolist(), dict(mirror.parents)
+        mirror.refuses = 0
+        with pytest.raises(Problem, match="refused .*taken back") as caught:
+            plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**8))
+        assert caught.value.code == grpc.StatusCode.ABORTED and not plant.stale and differences(plant) == []
+        assert before == (plant.nodes, plant.port_of.tolist(), mirror.parents) and plant.intent.nodes() == list(plant.nodes.values())
+        if not known:
+            plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+    made = plant.revision
+    mirror.fails_after = 0
+    with pytest.raises(Problem, match="the bus is gone; it is intended") as caught:
+        plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**7))
+    assert caught.value.code == grpc.StatusCode.UNAVAILABLE and plant.stale
+    mirror.fails_after = None
+    plant.restore()
+    assert differences(plant) == [] and plant.nodes[1].rate_bps == 10**7 and plant.nodes[1].version == made + 1
+    mirror.refuses = 0
+    with pytest.raises(Problem, match="refused"):
+        plant.set_parent("port", tree_pb2.Port(index=1))
+    plant.intent.close()
+    assert plant_of(mirror, path).revision == made + 2  # no version comes twice
+
+
 def test_a_store_of_another_device_or_version(tmp_path: Path) -> None:
     small, large = Mirror(configs.load("tree_64")), Mirror(configs.load("tree_2048"))
     plant = plant_of(small, tmp_path / "a")
