@@ -12,6 +12,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from penstock.designs.access_edge.control.codes import MAX_KEPT_BYTES
 from penstock.designs.access_edge.control.plant import MAX_BYTES, MAX_NAME, Batch, Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
 from penstock.v1 import common_pb2
@@ -24,7 +25,7 @@ class Many:
         from penstock.engine import engine
 
         self._plant, self._compiled = plant, engine.module().access_edge_control
-        self._plans = self._compiled.Plans()
+        self._plans = self._compiled.Plans(MAX_KEPT_BYTES)
 
     def read(self, data: bytes) -> Any:
         """Return a message of a stream in columns; None where it is not plain (scan.hpp)."""

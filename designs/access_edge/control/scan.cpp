@@ -129,8 +129,11 @@ std::size_t Plans::ParentHash::operator()(const Parent& parent) const {
 
 void Plans::learn(std::string_view queue, bool closed, std::int32_t number) {
     if (queue.size() > kMostKey) return;
-    if (queues_[closed].size() >= kMost) queues_[closed].clear();
-    queues_[closed].insert_or_assign(std::string(queue), number);
+    if (bytes_ + queue.size() + kOfKey > most_bytes_) {
+        for (auto& known : queues_) known.clear();
+        bytes_ = 0;
+    }
+    if (queues_[closed].insert_or_assign(std::string(queue), number).second) bytes_ += queue.size() + kOfKey;
 }
 
 void Plans::learn(const Parent& parent, std::int32_t number) {

@@ -7,6 +7,7 @@ What a device has is judged by a mirror of its registers, which knows commands a
 import contextlib
 import gc
 import itertools
+import os
 import random
 import sqlite3
 import threading
@@ -21,6 +22,7 @@ from google.protobuf.message import DecodeError
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control import codes
 from penstock.designs.access_edge.control import intent as store
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.compare import differences
@@ -34,8 +36,9 @@ from penstock.designs.access_edge.control.services.subscribers import Subscriber
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Done, Entry, Once, Request, Waiting
 from penstock.designs.access_edge.control.workers import Workers
-from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, plant_of
+from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, memory, plant_of
 from penstock.driver.carrier import CarrierError
+from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, queues_pb2, subscribers_pb2, tree_pb2
@@ -161,6 +164,50 @@ def test_what_is_refused_is_let_go(whole: bool, monkeypatch: pytest.MonkeyPatch)
     finally:
         gc.enable()
     assert told == [(Code.INVALID_ARGUMENT, "changes[15].node") if whole else (Code.ABORTED, "")] * 4
+
+
+def test_messages_of_nothing_are_not_held() -> None:
+    """However many messages of a stream name no subscriber."""
+    service = Subscribers(plant_of(Mirror(configs.load(CONFIG))), Limits())
+    nothing = subscribers_pb2.ProvisionRequest(all_or_nothing=True).SerializeToString()
+    held: list[int] = []
+
+    def sent() -> Iterator[bytes]:
+        for number in range(200):
+            yield one_each("a")[0] if number == 100 else nothing if number % 2 else b""
+        held.append(alive())
+
+    def alive() -> int:
+        return sum(isinstance(one, streams._Some) for one in gc.get_objects())
+
+    gc.collect()
+    held.append(alive())
+    assert provision_bytes(service, sent()).applied.subscribers == 1
+    assert held[1] - held[0] <= 2  # that of the subscriber, and the last one
+
+
+def test_settings_that_are_known_take_so_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages of the same settings that differ in what is not known: they are found again, and so many bytes of them are kept, in Python and
+    in compiled code; a setting that was forgotten has the number that it had."""
+    monkeypatch.setattr(codes, "MAX_KEPT_BYTES", 20_000)
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    numbers: dict[bool, set[int]] = {False: set(), True: set()}
+    for number in range(1_000):
+        more = b"\x9a\x06\x64" + str(number).zfill(100).encode()
+        settings = common_pb2.QueueSettings.FromString(common_pb2.QueueSettings(rate_bps=10**6).SerializeToString() + more)
+        numbers[number % 2 == 0].add(plant.codes.queue(settings, number % 2 == 0))
+        kept = [key for closed in (False, True) for key in plant.codes.known(closed)]
+        assert sum(map(len, kept)) + codes.OF_KEY * len(kept) <= 20_000
+        assert number < 20 or len(kept) > 0 and settings.SerializeToString() in kept
+    assert [len(some) for some in numbers.values()] == [1, 1]
+    most = 64 << 20
+    plans, rest = engine.module().access_edge_control.Plans(most), memory(os.getpid(), "VmRSS")
+    for number in range(500_000):
+        plans.learn_queue(str(number).zfill(200).encode(), number % 2 == 0, number)
+        if number == 150_000:
+            assert plans.bytes == 150_001 * (200 + 128)  # no less than what it takes
+            taken = memory(os.getpid(), "VmRSS") - rest
+    assert taken < 1.1 * most and plans.bytes < most and memory(os.getpid(), "VmRSS") - rest < 1.5 * most
 
 
 def one_each(names: str) -> list[bytes]:
