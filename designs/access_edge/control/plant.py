@@ -121,8 +121,8 @@ class Plant:
     # ---- start
 
     def restore(self) -> common_pb2.Applied:
-        """Read the intent and write all of it to the device. What was acknowledged is not refused here: a subscriber (node, port) that this
-        device or this version cannot have stays in the store, drops all (is not set), and is named in `passed_over`. Raises CarrierError."""
+        """Read the intent and write all of it to the device. What was acknowledged is not refused here: a subscriber (a node, a port) that
+        it cannot have stays in the store, drops all (is not set), and is named in `passed_over`. Raises CarrierError."""
         losses = self.carrier.losses
         if ask(self.carrier) != self.facts:  # asked before the lock: one that does not answer keeps nobody else waiting
             raise CarrierError(f"{self.carrier.name}: another device is there now, so the server must be started anew")
@@ -601,7 +601,9 @@ class Plant:
                     self.intent.forget(batch.ident)
         except Problem:
             self._stale = True
-            return Problem(Code.UNAVAILABLE, f"{reason}; the store cannot take it back, so it is intended, and the device will be set to it")
+            return Problem(
+                Code.UNAVAILABLE, f"{reason}; the store cannot take it back, so it is intended, and the device will be set to it"
+            )
         self._rename_back(batch)
         self._retired.difference_update(m.index for m in old)
         self._retired.update(index for index, message in batch.before.items() if message is None)

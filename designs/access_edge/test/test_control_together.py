@@ -187,8 +187,8 @@ def test_messages_of_nothing_are_not_held() -> None:
 
 
 def test_settings_that_are_known_take_so_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Messages of the same settings that differ in what is not known: they are found again, and so many bytes of them are kept, in Python and
-    in compiled code; a setting that was forgotten has the number that it had."""
+    """Messages of the same settings that differ in what is not known: they are found again, and so many bytes of them are kept, in Python
+    and in compiled code; a setting that was forgotten has the number that it had."""
     monkeypatch.setattr(codes, "MAX_KEPT_BYTES", 20_000)
     plant = plant_of(Mirror(configs.load(CONFIG)))
     numbers: dict[bool, set[int]] = {False: set(), True: set()}
@@ -358,7 +358,14 @@ def field(number: int, body: bytes) -> bytes:
         field(1, b"\xff") + field(1, b"p"),
         field(1, b"p") + field(7, b"\x0b" * 99 + b"\x0c" * 99),
     ],
-    ids=["a tag of seven bytes", "a length of six", "a tag of 33 bits", "a tag of five bytes", "a name that is no text, then one", "too deep"],
+    ids=[
+        "a tag of seven bytes",
+        "a length of six",
+        "a tag of 33 bits",
+        "a tag of five bytes",
+        "a name that is no text, then one",
+        "too deep",
+    ],
 )
 def test_what_python_does_not_read_is_not_stored(body: bytes, tmp_path: Path) -> None:
     """What compiled code lets through goes into the store as it came: each row can be read, and the next start has it."""

@@ -21,8 +21,8 @@ MAGIC = 0x50535444  # "PSTD"
 RUN, CYCLES, DONE, ERROR = 1, 2, 3, 4
 HEAD = struct.Struct("<4I")
 MAX_WORDS = 1 << 26  # of a message: 16 M accesses
-# So long a device may take for an answer, and for each access besides: RTL on a slow machine sets a queue in a millisecond or two. The first
-# answer of a device that was lost must come soon: who tries one that hangs has other things to do.
+# So long a device may take for an answer, and for each access besides: RTL on a slow machine sets a queue in a millisecond or two. The
+# first answer of a device that was lost must come soon: who tries one that hangs has other things to do.
 SECONDS, SECONDS_OF_ACCESS, SECONDS_OF_FIRST = 10.0, 0.01, 2.0
 _NOTHING = np.zeros(0, dtype=np.uint32)
 
