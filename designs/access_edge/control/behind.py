@@ -38,7 +38,10 @@ class Behind:
             self._thread = None
         wrong, self._wrong = self._wrong, None
         if wrong:
-            raise wrong
+            try:
+                raise wrong
+            finally:
+                del wrong  # it has this frame, and with it all that the stream holds
 
     def _run(self, do: Callable[[], None]) -> None:
         try:

@@ -147,7 +147,8 @@ auto span_of(const Array& array) {
 void bind_access_edge_control(nb::module_& root) {
     nb::module_ m = root.def_submodule("access_edge_control", "What the control plane does for each queue of many.");
     nb::class_<Plans>(m, "Plans", "Numbers of settings by what was asked for.")
-        .def(nb::init<>())
+        .def(nb::init<std::size_t>(), "most_bytes"_a)
+        .def_prop_ro("bytes", &Plans::bytes)
         .def(
             "learn_queue",
             [](Plans& plans, const nb::bytes& settings, bool closed, std::int32_t number) { plans.learn(view(settings), closed, number); },

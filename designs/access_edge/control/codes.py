@@ -25,6 +25,9 @@ QUEUE_COLUMNS = (
 PARENT_COLUMNS = ("tree_rate", "tree_burst", "tree_class")
 MAX_REMEMBERED = 1 << 20  # different settings of queues, and of parents
 MAX_KEY = 256  # bytes of a message that is found again by them
+# Of memory for such messages, which may be many of the same settings: then they are forgotten. Here, and once more in compiled code; all of
+# 262,144 queues that differ are within it.
+MAX_KEPT_BYTES, OF_KEY = 64 << 20, 160
 
 CLASS_COLUMN = QUEUE_COLUMNS.index("tree_class")
 _RATE = QUEUE_COLUMNS.index("queue_rate")
@@ -61,6 +64,7 @@ class Codes:
         """`line_bps`: of the egress link, above whose rate no queue can be."""
         self._facts, self._line_bps = facts, line_bps
         self._known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})  # by the bytes of the message; open and closed
+        self._known_bytes = 0
         self._queue_rows = _Rows(len(QUEUE_COLUMNS))
         self._parents: dict[tuple[int | None, int, int], int] = {}
         self._parent_rows = _Rows(len(PARENT_COLUMNS))
@@ -80,10 +84,13 @@ class Codes:
             if closed:
                 words[_RATE] = words[_BURST] = 0
             found = self._enter(tuple(words))
-            if len(known) >= MAX_REMEMBERED:
-                known.clear()
             if len(key) <= MAX_KEY:
+                if self._known_bytes + len(key) + OF_KEY > MAX_KEPT_BYTES:
+                    for some in self._known:
+                        some.clear()
+                    self._known_bytes = 0
                 known[key] = found
+                self._known_bytes += len(key) + OF_KEY
         return found
 
     def parent(self, rate_bps: int | None, burst_bytes: int, weight: int = 1) -> int:

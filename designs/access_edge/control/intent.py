@@ -185,10 +185,10 @@ class Intent:
     # ---- what belongs to the whole
 
     def bind(self, device: str) -> None:
-        """Note for which device this is, or raise UserError when it is of another one."""
+        """Note for which device this is, or raise UserError when it is of another one. Earlier versions have noted the beginning only."""
         (known,) = self._db.execute("SELECT value FROM meta WHERE key = 'device'").fetchone() or (None,)
-        if known is None:
-            self._db.execute("INSERT INTO meta VALUES ('device', ?)", (device,))
+        if known is None or device.startswith(f"{known}, "):
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('device', ?)", (device,))
         elif known != device:
             raise UserError(f"{self.path}: is the store of another device ({known}; this one is {device})")
 
@@ -246,10 +246,15 @@ class Intent:
             self._remember_recent([index], [blob])
         return blob
 
-    def subscribers(self) -> Iterator[subscribers_pb2.Subscriber]:
-        """Yield all, by index."""
+    def messages(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the indices that have a subscriber, in their order, and its message, unread."""
         for index, blob in self._db.execute("SELECT idx, intent FROM subscriber ORDER BY idx"):
             self._remember_recent([index], [blob])
+            yield index, blob
+
+    def subscribers(self) -> Iterator[subscribers_pb2.Subscriber]:
+        """Yield all, by index."""
+        for _, blob in self.messages():
             yield subscribers_pb2.Subscriber.FromString(blob)
 
     def retired(self) -> list[int]:
@@ -262,6 +267,11 @@ class Intent:
         """Write a node or port."""
         self._begin()
         self._db.execute("INSERT OR REPLACE INTO parent VALUES (?, ?, ?, ?)", (level, index, version, message))
+
+    def delete_parent(self, level: str, index: int) -> None:
+        """Take a node or port away."""
+        self._begin()
+        self._db.execute("DELETE FROM parent WHERE level = ? AND idx = ?", (level, index))
 
     def nodes(self) -> list[tree_pb2.Node]:
         """Return the nodes that were set, by index."""

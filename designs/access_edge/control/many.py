@@ -12,9 +12,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from penstock.designs.access_edge.control.codes import MAX_KEPT_BYTES
 from penstock.designs.access_edge.control.plant import MAX_BYTES, MAX_NAME, Batch, Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
-from penstock.driver.carrier import CarrierError
 from penstock.v1 import common_pb2
 
 
@@ -25,7 +25,7 @@ class Many:
         from penstock.engine import engine
 
         self._plant, self._compiled = plant, engine.module().access_edge_control
-        self._plans = self._compiled.Plans()
+        self._plans = self._compiled.Plans(MAX_KEPT_BYTES)
 
     def read(self, data: bytes) -> Any:
         """Return a message of a stream in columns; None where it is not plain (scan.hpp)."""
@@ -71,6 +71,8 @@ class Many:
                 queues, parents = message.unknown(self._plans)
                 for data, closed in queues:
                     settings = common_pb2.QueueSettings.FromString(data)
+                    if _has_more(settings):
+                        return False
                     self._plans.learn_queue(data, closed, plant.codes.queue(settings, closed))
                 for parent in parents:
                     self._plans.learn_parent(*parent, plant.codes.parent(*parent))
@@ -126,10 +128,17 @@ class Many:
         applied = common_pb2.Applied()
         try:
             plant.write(places, applied)
-        except CarrierError as error:
+        except Exception as error:
             batch.before = {index: Subscriber.FromString(old[index]) if index in old else None for index in indices}
-            raise plant.take_back(batch, str(error)) from None
+            raise plant.take_back(batch, error) from None
         return applied
+
+
+def _has_more(settings: common_pb2.QueueSettings) -> bool:
+    """Return whether settings have fields that are not known: what can be read by itself may be nested too deep for a subscriber."""
+    size = settings.ByteSize()
+    settings.DiscardUnknownFields()  # type: ignore[attr-defined]
+    return settings.ByteSize() != size
 
 
 def _names(messages: list[Any]) -> list[str] | None:

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge.control.codes import Codes
-from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.facts import Facts, ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs
@@ -32,11 +33,15 @@ from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
 Subscriber = subscribers_pb2.Subscriber
 MAX_NAME = 128
-MAX_BYTES = 16 << 10  # of a subscriber's message
+MAX_BYTES = 16 << 10  # of a subscriber's message, without the fields OF_SERVER
+OF_SERVER = ("index", "version", "gate_closed")  # what is put into a message that was checked: at most 19 bytes
 NONE = -1  # a queue or subscriber that is not ours: it has what the device had before
-AT_ONCE = 16_384  # subscribers that are written to store and device together
 FEW = 16  # changes of a call that is done together with others; what is larger goes by itself
 MOST_REMARKS = 1_000  # lines on what was not done that wait to be logged
+
+
+class _Refused(CarrierError):
+    """The device is there and has refused a command."""
 
 
 class _Change(NamedTuple):
@@ -78,7 +83,9 @@ class Plant:
         self.codes, self.programs = Codes(facts, line_bps), Programs(facts)
         each = facts.queues_per_subscriber
         tree = facts.hierarchy
-        intent.bind(f"access edge, {facts.queues:,} queues, {each} a subscriber, {tree.nodes if tree else 0:,} nodes, {facts.aqm}")
+        nodes, ports, classes = (tree.nodes, tree.ports, tree.classes) if tree else (0, 0, 0)
+        sizes = f"access edge, {facts.queues:,} queues, {each} a subscriber, {nodes:,} nodes, {facts.aqm}"
+        intent.bind(f"{sizes}, {ports:,} ports, {classes:,} classes")
         self.queue_code: NDArray[np.int32] = np.full(facts.queues, NONE, dtype=np.int32)
         self.parent_code: NDArray[np.int32] = np.full(facts.subscribers, NONE, dtype=np.int32)
         self.node_of: NDArray[np.int32] = np.zeros(facts.subscribers, dtype=np.int32)
@@ -97,7 +104,8 @@ class Plant:
         self._streams, self._of_streams = 0, threading.Lock()  # that do
         self._of_thread = threading.local()  # `entry`: what it does, for the log
         self._remarks: deque[tuple[Entry, str]] = deque(maxlen=MOST_REMARKS)  # on what was not done, until the next transaction
-        self.stale = False  # the device may not have what is intended: it did not answer when a change was taken back
+        self.passed_over: list[str] = []  # what the last restore has not set, in words
+        self._stale, self._losses = False, carrier.losses  # as in `stale`; and how often the device was lost before it was set
         self._batch: Batch | None = None  # that is being made
         self._retired = set(intent.retired())
         self.taken = bytearray(facts.subscribers)
@@ -105,30 +113,74 @@ class Plant:
         self._by_name: list[str] | None = None  # all names in order; None: to be sorted
         self._waiting = Waiting(self._do)
 
+    @property
+    def stale(self) -> bool:
+        """Whether the device may not have what is intended: it did not do a change, or was lost and may have begun anew."""
+        return self._stale or self._losses != self.carrier.losses
+
     # ---- start
 
     def restore(self) -> common_pb2.Applied:
-        """Read the intent and write all of it to the device. Raises CarrierError."""
+        """Read the intent and write all of it to the device. What was acknowledged is not refused here: a subscriber (a node, a port) that
+        it cannot have stays in the store, drops all (is not set), and is named in `passed_over`. Raises CarrierError."""
+        losses = self.carrier.losses
+        if ask(self.carrier) != self.facts:  # asked before the lock: one that does not answer keeps nobody else waiting
+            raise CarrierError(f"{self.carrier.name}: another device is there now, so the server must be started anew")
         with self.lock:
-            changes = {message.index: self._change(message, message.index) for message in self.intent.subscribers()}
+            self._stale, self._losses = True, losses
+            self.programs.forget()
+            self.passed_over = []
+            changes = dict(self._intended())
+            there = {index: change.message.name for index, change in changes.items() if change.message}
+            for index in [index for index, name in self.name_of.items() if there.get(index) != name]:
+                self._name(index, None)
             for change in changes.values():
                 known = self.taken[change.index]
                 self._name(change.index, change.message)
-                if not known:
+                if change.message and not known:
                     self.since[change.index] = 0
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
             self.revision = max(itertools.chain([self.revision, int(self.version_of.max())], parents))
+            self._retired = set(self.intent.retired())
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
             applied = common_pb2.Applied()
             for level, parents in (("port", self.ports), ("node", self.nodes)):
                 for parent in parents.values():
-                    self._write_parent(level, parent, applied)
+                    try:
+                        self._write_parent(level, parent, applied)
+                    except Problem as problem:
+                        words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
+                        self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
             self.write(np.fromiter(changes, dtype=np.int64), applied)
-            self.stale = False
+            self._stale = False
             return applied
+
+    def _intended(self) -> Iterator[tuple[int, _Change]]:
+        """Yield what the store has of subscribers, by place."""
+        for index, data in self.intent.messages():
+            try:
+                message = Subscriber.FromString(data)
+            except DecodeError:
+                self._pass_over(f"the subscriber at place {index:,} of the store cannot be read; the next one may take the place")
+                yield index, self._nothing(index)
+            else:
+                yield index, self._as_it_can_be(message, index, self._pass_over)
+
+    def _pass_over(self, words: str) -> None:
+        self.passed_over.append(f"{words}. Its queues drop all")
+
+    def _as_it_can_be(self, message: Subscriber, index: int, amiss: Callable[[str], object] = lambda words: None) -> _Change:
+        """Return a subscriber that was acknowledged as the device will have it: one that it cannot have drops all."""
+        try:
+            return self._change(message, index)
+        except Problem as problem:
+            amiss(f"subscriber {message.name!r} cannot be as it is intended ({problem.status().message}); replace or delete it")
+            drops = self._nothing(index)
+            parent = self.codes.parent(None, 0) if self.facts.hierarchy else NONE
+            return drops._replace(message=message, parent=parent)
 
     # ---- subscribers
 
@@ -169,28 +221,17 @@ class Plant:
         called with the lock held, in its turn, by whichever thread, and sees what those before it have made. `once`: where it was done
         before, the answer of then.
 
-        Raises Problem for the first item that is wrong, if it is all or nothing, and when the device does not do it: then nothing of the
-        AT_ONCE items is changed that go to it together (all of them, if it is all or nothing).
+        Raises Problem for the first item that is wrong, if it is all or nothing, and when the device does not do it. Then nothing is
+        changed: all of it is one transaction, and its answer is in it.
         """
-        done, entry = Done(), self._entry()
+        request = Request(makers, all_or_nothing, Done(), once, self._entry())
         if len(makers) <= FEW:
-            request = Request(makers, all_or_nothing, done, 0, once, entry)
             self.pause()
             self._waiting.join(request)
-            if request.problem:
-                raise request.problem
-            return done
-        size = len(makers) if all_or_nothing else AT_ONCE
-        with self.lock:
-            for begin in range(0, len(makers), size):
-                last = begin + size >= len(makers)
-                if begin == 0 and once and self._answered(once, done):
-                    break
-                request = Request(makers[begin : begin + size], all_or_nothing, done, begin, once if last else None, entry)
-                self._do([request])
-                if request.problem:
-                    raise request.problem
-        return done
+        else:
+            self._do([request])
+        request.check()
+        return request.done
 
     @contextlib.contextmanager
     def noting(self, entry: Entry, status: Callable[[], str]) -> Iterator[None]:
@@ -268,8 +309,9 @@ class Plant:
 
     def _do(self, group: list[Request]) -> int:
         """Do some requests, each by itself all or nothing or item by item, in one transaction and one program. A request that has to do
-        with what another one of them changes waits: so what the device refuses is taken back without asking what came after it. Returns
-        how many were done, from the first on; of each `problem` says what went wrong."""
+        with what another one of them changes waits: so what the device refuses is taken back without asking what came after it. So does
+        one that is wrong beside others: it may be so by what they have made, which is not durable yet. Returns how many were done, from
+        the first on; of each `problem` says what went wrong."""
         with self.lock:
             began, made, count = self.revision, list[Request](), len(group)
             try:
@@ -279,17 +321,15 @@ class Plant:
                         if request.once and f"\n{request.once.ident}" in touched:
                             count = place
                             break
-                        if not self._make(request):
+                        stored = self._make(request)
+                        own = request.batch.touched() if len(group) > 1 else set()
+                        if made and (request.problem or request.done.failures or not touched.isdisjoint(own)):
+                            self._put_off(request)
+                            count = place
+                            break
+                        if not stored:
                             continue
-                        if len(group) > 1:
-                            own = request.batch.touched()
-                            if not touched.isdisjoint(own):
-                                self._undo(request.batch)
-                                request.done.subscribers.clear()
-                                request.done.failures.clear()
-                                count = place
-                                break
-                            touched |= own
+                        touched |= own
                         made.append(request)
                         self._store(request.batch)
                         if request.once:
@@ -307,10 +347,21 @@ class Plant:
                 if isinstance(error, Problem):
                     return len(group)
                 raise
-            for request in made:
-                self._arrange(request.batch.changes.values())
-            self._bring(made)
+            try:
+                for request in made:
+                    self._arrange(request.batch.changes.values())
+                self._bring(made)
+            except BaseException:
+                self._stale = True  # what is durable may not be there
+                raise
             return count
+
+    def _put_off(self, request: Request) -> None:
+        """Let a request be as it was before it was made."""
+        self._undo(request.batch)
+        request.problem = None
+        request.done.subscribers.clear()
+        request.done.failures.clear()
 
     def _make(self, request: Request) -> bool:
         """Make what a request wants, in memory; return whether there is something to store. What is wrong becomes its problem."""
@@ -320,7 +371,7 @@ class Plant:
             self._check_that_it_waits(request.entry)
             if request.once and self._answered(request.once, request.done):
                 return False
-            for number, make in enumerate(request.makers, request.begin):
+            for number, make in enumerate(request.makers):
                 try:
                     self._take(make, batch, made)
                 except Problem as problem:
@@ -353,12 +404,12 @@ class Plant:
         return known is not None
 
     def _bring(self, requests: list[Request]) -> None:
-        """Bring what is durable to the device: all at once, and one by one where that fails."""
+        """Bring what is durable to the device: all at once, and one by one where that fails, for whatever reason."""
         if len(requests) > 1:
             applied = common_pb2.Applied()
             try:
                 self.write(np.fromiter((index for request in requests for index in request.batch.changes), dtype=np.int64), applied)
-            except CarrierError:
+            except Exception:
                 pass
             else:
                 _share(applied, requests, self.facts.queues_per_subscriber)
@@ -366,11 +417,8 @@ class Plant:
         for request in requests:
             try:
                 self.write(np.fromiter(request.batch.changes, dtype=np.int64), request.done.applied)
-            except CarrierError as error:
-                try:
-                    request.problem = self.take_back(request.batch, str(error))
-                except Problem as problem:  # of the store
-                    request.problem, self.stale = problem, True
+            except Exception as error:
+                request.problem = self.take_back(request.batch, error)
 
     def _take(self, make: Maker, batch: Batch, made: list[Subscriber]) -> None:
         """Add one change to a batch, and let its name be known. Raises Problem, and then nothing is changed."""
@@ -417,9 +465,13 @@ class Plant:
         each = self.facts.queues_per_subscriber
         if len(message.queues) > each:
             raise invalid(f"the device has {each} a subscriber, not {len(message.queues)}", "queues")
-        size = message.ByteSize()
-        if size > MAX_BYTES:
-            raise invalid(f"is a message of {size:,} byte, at most {MAX_BYTES:,} are allowed")
+        if message.ByteSize() > MAX_BYTES:
+            asked = Subscriber()
+            asked.CopyFrom(message)
+            for name in OF_SERVER:
+                asked.ClearField(name)
+            if (size := asked.ByteSize()) > MAX_BYTES:
+                raise invalid(f"is a message of {size:,} byte, at most {MAX_BYTES:,} are allowed")
 
     def _change(self, message: Subscriber, index: int) -> _Change:
         """Return a subscriber as the device will have it. Raises Problem."""
@@ -536,26 +588,32 @@ class Plant:
             self._retired.difference_update(m.index for m in there)
         self._retired.update(gone)
 
-    def take_back(self, batch: Batch, reason: str) -> Problem:
-        """The device has refused, or is gone: take the intent back, and what it did with it as well; return what to say."""
-        began = time.monotonic()
+    def take_back(self, batch: Batch, error: Exception) -> Problem:
+        """The device has not done it, for whatever reason: take the intent back, and what it did with it as well; return what to say."""
+        began, reason = time.monotonic(), str(error) or type(error).__name__
+        old = [message for message in batch.before.values() if message]
+        try:
+            with self._transaction():
+                self.intent.delete(batch.before)
+                self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
+                self.intent.occupy(m.index for m in old)
+                if batch.ident:
+                    self.intent.forget(batch.ident)
+        except Problem:
+            self._stale = True
+            return Problem(
+                Code.UNAVAILABLE, f"{reason}; the store cannot take it back, so it is intended, and the device will be set to it"
+            )
         self._rename_back(batch)
-        with self._transaction():
-            self.intent.delete(batch.before)
-            old = [message for message in batch.before.values() if message]
-            self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
-            self.intent.occupy(m.index for m in old)
-            if batch.ident:
-                self.intent.forget(batch.ident)
-            self._retired.difference_update(m.index for m in old)
-            self._retired.update(index for index, message in batch.before.items() if message is None)
+        self._retired.difference_update(m.index for m in old)
+        self._retired.update(index for index, message in batch.before.items() if message is None)
         # What had never been ours had settings that we do not know: it drops all now.
-        self._arrange([self._change(message, index) if message else self._nothing(index) for index, message in batch.before.items()])
+        self._arrange([self._as_it_can_be(message, index) if message else self._nothing(index) for index, message in batch.before.items()])
         try:
             self.write(np.fromiter(batch.before, dtype=np.int64), common_pb2.Applied())
-        except CarrierError:
-            self.stale = True
-            return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and a restart sets the device when it answers")
+        except Exception:
+            self._stale = True
+            return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and the device is set when it answers again")
         took = (time.monotonic() - began) * 1e3
         return Problem(
             Code.ABORTED, f"the device refused: {reason}; all was taken back, and a part was in force for at most {took:,.0f} ms"
@@ -574,16 +632,19 @@ class Plant:
         applied.queues += len(indices) * self.facts.queues_per_subscriber
 
     def _run(self, program: Program, applied: common_pb2.Applied) -> None:
-        """Do a program. Raises CarrierError."""
+        """Do a program. Raises CarrierError, also where the device was lost and is not set anew yet: a program is of what it had."""
         begin = self.carrier.cycles()
         try:
-            found = self.carrier.run(program.accesses)
-        except CarrierError:
+            found = self.carrier.run(program.accesses) if self._losses == self.carrier.losses else None
+        except BaseException:
             self.programs.forget()
             raise
+        if found is None or self._losses != self.carrier.losses:
+            self.programs.forget()
+            raise CarrierError(f"{self.carrier.name}: the device was gone, and is not set anew yet")
         if program.refused(found):
             self.programs.forget()
-            raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
+            raise _Refused(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
         applied.bus_writes += program.writes
         applied.device_cycles += max(0, self.carrier.cycles() - begin)
 
@@ -614,9 +675,35 @@ class Plant:
             known[wanted.index] = wanted
             try:
                 self._write_parent(level, wanted, common_pb2.Applied())
-            except CarrierError as error:
+            except _Refused as error:
+                self._take_parent_back(level, wanted.index, old)
+                raise Problem(Code.ABORTED, f"{error}; it was taken back") from None
+            except BaseException as error:
+                self._stale = True
+                if not isinstance(error, Exception):
+                    raise
                 raise Problem(Code.UNAVAILABLE, f"{error}; it is intended, and the device will be set when it answers again") from None
             return wanted
+
+    def _take_parent_back(self, level: str, index: int, old: Any) -> None:
+        """The device has what it had: intend that, too. Raises Problem."""
+        known = self.nodes if level == "node" else self.ports
+        try:
+            with self._transaction():
+                if old:
+                    self.intent.put_parent(level, index, old.version, old.SerializeToString())
+                else:
+                    self.intent.delete_parent(level, index)
+                self.intent.set_revision(self.revision)
+        except BaseException:
+            self._stale = True  # it stays intended
+            raise
+        if old:
+            known[index] = old
+        else:
+            del known[index]
+        if level == "node":
+            self.port_of[index] = old.port if old else 0
 
     def _write_parent(self, level: str, parent: Any, applied: common_pb2.Applied) -> None:
         number = self.codes.parent(parent.rate_bps if parent.HasField("rate_bps") else None, parent.burst_bytes)

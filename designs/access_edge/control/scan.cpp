@@ -24,19 +24,15 @@ class Reader {
     bool more() const { return at_ < end_; }
     bool broken() const { return broken_; }
 
-    std::uint64_t varint() {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64; shift += 7) {
-            if (at_ == end_) break;
-            const auto byte = static_cast<unsigned char>(*at_++);
-            value |= std::uint64_t{byte & 0x7Fu} << shift;
-            if (byte < 0x80) return value;
-        }
-        broken_ = true;
-        return 0;
+    std::uint64_t varint() { return varint(64); }
+    // Tags and lengths have 32 bits and five bytes: protobuf refuses a message with a longer one, and what is read here must be a message.
+    std::uint64_t tag() {
+        const std::uint64_t value = varint(32);
+        broken_ = broken_ || value >> 32;
+        return value;
     }
     std::string_view bytes() {
-        const std::uint64_t size = varint();
+        const std::uint64_t size = tag();
         if (broken_ || size > static_cast<std::uint64_t>(end_ - at_)) {
             broken_ = true;
             return {};
@@ -47,6 +43,18 @@ class Reader {
     }
 
   private:
+    std::uint64_t varint(unsigned bits) {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < bits; shift += 7) {
+            if (at_ == end_) break;
+            const auto byte = static_cast<unsigned char>(*at_++);
+            value |= std::uint64_t{byte & 0x7Fu} << shift;
+            if (byte < 0x80) return value;
+        }
+        broken_ = true;
+        return 0;
+    }
+
     const char* at_;
     const char* end_;
     bool broken_ = false;
@@ -59,9 +67,10 @@ bool scan_subscriber(std::string_view bytes, Scan& all) {
     made.first_queue = static_cast<std::uint32_t>(all.queues.size());
     Reader reader(bytes);
     while (reader.more()) {
-        const std::uint64_t tag = reader.varint();
+        const std::uint64_t tag = reader.tag();
         if (reader.broken()) return false;
         if (tag == (field::kName << 3 | kBytes)) {
+            if (made.name.data()) return false;  // only the last of several is looked at (Message::names), and each must be text
             made.name = reader.bytes();
         } else if (tag == (field::kQueues << 3 | kBytes)) {
             all.queues.push_back(reader.bytes());
@@ -120,8 +129,11 @@ std::size_t Plans::ParentHash::operator()(const Parent& parent) const {
 
 void Plans::learn(std::string_view queue, bool closed, std::int32_t number) {
     if (queue.size() > kMostKey) return;
-    if (queues_[closed].size() >= kMost) queues_[closed].clear();
-    queues_[closed].insert_or_assign(std::string(queue), number);
+    if (bytes_ + queue.size() + kOfKey > most_bytes_) {
+        for (auto& known : queues_) known.clear();
+        bytes_ = 0;
+    }
+    if (queues_[closed].insert_or_assign(std::string(queue), number).second) bytes_ += queue.size() + kOfKey;
 }
 
 void Plans::learn(const Parent& parent, std::int32_t number) {
@@ -143,7 +155,7 @@ Scan scan(std::string_view message, std::size_t most_bytes) {
     Scan found;
     Reader reader(message);
     while (reader.more() && found.plain) {
-        const std::uint64_t tag = reader.varint();
+        const std::uint64_t tag = reader.tag();
         if (tag == (request_field::kSubscribers << 3 | kBytes)) {
             const std::string_view bytes = reader.bytes();
             found.plain = !reader.broken() && bytes.size() <= most_bytes && scan_subscriber(bytes, found);

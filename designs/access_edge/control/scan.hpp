@@ -16,8 +16,9 @@ namespace penstock::control {
 // Numbers of settings (codes.py) by what was asked for.
 class Plans {
   public:
-    static constexpr std::size_t kMost = std::size_t{1} << 20;  // of queues, and of parents: then they are forgotten
+    static constexpr std::size_t kMost = std::size_t{1} << 20;  // of parents: then they are forgotten
     static constexpr std::size_t kMostKey = 256;                // bytes of a message of a queue that is remembered
+    static constexpr std::size_t kOfKey = 128;                  // bytes that one takes besides
 
     struct Parent {
         std::int64_t rate_bps = -1;  // -1: no limit
@@ -25,6 +26,11 @@ class Plans {
         std::uint32_t weight = 1;
         bool operator==(const Parent&) const = default;
     };
+
+    // `most_bytes`: of memory for messages of queues, open and closed: then they are forgotten.
+    explicit Plans(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+    std::size_t bytes() const { return bytes_; }
 
     void learn(std::string_view queue, bool closed, std::int32_t number);
     void learn(const Parent& parent, std::int32_t number);
@@ -43,6 +49,7 @@ class Plans {
         std::size_t operator()(const Parent& parent) const;
     };
 
+    std::size_t most_bytes_, bytes_ = 0;
     std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> queues_[2];  // open, closed
     std::unordered_map<Parent, std::int32_t, ParentHash> parents_;
 };

@@ -1,6 +1,7 @@
 """`penstock serve` for an access edge: store, device, counters and services together, until the end."""
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable
 
@@ -19,6 +20,8 @@ def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) 
     with contextlib.closing(Intent(given.store)) as intent:
         plant = Plant(carrier, ask(carrier), intent, given.line_bps)
         plant.restore()
+        for words in plant.passed_over:
+            print(f"penstock: {given.store}: {words}", file=sys.stderr, flush=True)
         sweep = Sweep(plant)
         sweep.start()
         try:

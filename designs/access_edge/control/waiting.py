@@ -66,13 +66,22 @@ class Request:
     makers: Sequence[Maker]
     all_or_nothing: bool
     done: Done
-    begin: int = 0  # number of the first item
     once: Once | None = None
     entry: Entry | None = None
     batch: Any = None  # of plant.py, once it is made
     finished: bool = False
     problem: BaseException | None = None
     told: "threading.Lock | None" = None  # let go when it is finished, or leads; None: it has led from the first on
+
+    def check(self) -> None:
+        """Raise what went wrong, if anything did, and have it no longer: it has the frames that it went through, and so this request. What
+        the request holds would wait for the collector of cycles."""
+        problem, self.problem = self.problem, None
+        if problem:
+            try:
+                raise problem
+            finally:
+                del problem  # it has this frame, too
 
 
 class Waiting:
@@ -102,6 +111,10 @@ class Waiting:
         count = len(group)
         try:
             count = self._do(group)
+        except BaseException as error:  # nobody is told that it is done
+            for one in group:
+                one.problem = one.problem or error
+            raise
         finally:
             with self._lock:
                 for one in reversed(group[count:]):

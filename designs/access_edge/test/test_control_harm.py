@@ -307,17 +307,19 @@ def sound(rng: random.Random) -> dict[str, Any]:
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:
-    """Some bytes changed, doubled, left out or put in."""
+    """Some bytes changed, doubled, left out or put in, and numbers written with more bytes than they need."""
     made = bytearray(data)
     for _ in range(rng.randint(0, 4)):
         at = rng.randrange(len(made) + 1)
-        kind = rng.randrange(4)
+        kind = rng.randrange(5)
         if kind == 0 and at < len(made):
             made[at] = rng.choice([0, 0x7F, 0x80, 0xFF, rng.randrange(256)])
         elif kind == 1:
             made[at:at] = rng.randbytes(rng.randint(1, 6))
         elif kind == 2:
             del made[at : at + rng.randint(1, 4)]
+        elif kind == 3 and at < len(made):
+            made[at : at + 1] = bytes([made[at] | 0x80, *[0x80] * rng.randrange(6), made[at] >> 7])
         else:
             made[at:at] = made[at : at + rng.randint(1, 16)] * rng.randint(1, 20)
     return bytes(made)
@@ -357,6 +359,7 @@ def test_fuzzed_messages(count: int, tmp_path: Path) -> None:
         grown = memory(process) - rest
         print(f"seed {seed()}: {', '.join(f'{code.name} {number}' for code, number in codes.items())}; {grown >> 20} MB more")
         assert codes[Code.OK] > 100 and codes[Code.INVALID_ARGUMENT] > 100 and grown < BOUND
+        assert all(one.name for one in client.list())  # whatever was stored can be read
         assert client.device.Diff(device_pb2.DiffRequest(), timeout=DEADLINE).count == 0
 
 

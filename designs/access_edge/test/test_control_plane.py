@@ -10,13 +10,16 @@ import json
 import os
 import random
 import shutil
+import signal
+import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -36,8 +39,18 @@ from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
 from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
-from penstock.designs.access_edge.testing.control import CONFIG, SETTINGS_OF_QUEUE, Mirror, fails, home, plant_of, processes, small_device
-from penstock.driver import places
+from penstock.designs.access_edge.testing.control import (
+    CONFIG,
+    SETTINGS_OF_QUEUE,
+    Mirror,
+    child,
+    fails,
+    home,
+    plant_of,
+    processes,
+    small_device,
+)
+from penstock.driver import places, remote
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError, parts, program, reads
 from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
@@ -193,6 +206,34 @@ def test_what_another_has_changed_is_found() -> None:
         ("queue 2 (a, 2)", "rate"), ("subscriber 0 (a)", "parent"), ("node 1", "parent"), ("port 1", "rate"),
     ]  # fmt: skip
     assert (found[0].intended, found[0].found) == (rate, 7) and (found[1].intended, found[1].found) == (1, 3)
+
+
+def test_a_node_that_the_device_does_not_take(tmp_path: Path) -> None:
+    """Refused, it is as it was before, or not there, in memory, store and device; where the device is gone, it is set when it answers."""
+    mirror, path = Mirror(configs.load(CONFIG)), tmp_path / "s"
+    plant = plant_of(mirror, path)
+    for known in (False, True):
+        before = dict(plant.nodes), plant.port_of.tolist(), dict(mirror.parents)
+        mirror.refuses = 0
+        with pytest.raises(Problem, match="refused .*taken back") as caught:
+            plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**8))
+        assert caught.value.code == grpc.StatusCode.ABORTED and not plant.stale and differences(plant) == []
+        assert before == (plant.nodes, plant.port_of.tolist(), mirror.parents) and plant.intent.nodes() == list(plant.nodes.values())
+        if not known:
+            plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+    made = plant.revision
+    mirror.fails_after = 0
+    with pytest.raises(Problem, match="the bus is gone; it is intended") as caught:
+        plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**7))
+    assert caught.value.code == grpc.StatusCode.UNAVAILABLE and plant.stale
+    mirror.fails_after = None
+    plant.restore()
+    assert differences(plant) == [] and plant.nodes[1].rate_bps == 10**7 and plant.nodes[1].version == made + 1
+    mirror.refuses = 0
+    with pytest.raises(Problem, match="refused"):
+        plant.set_parent("port", tree_pb2.Port(index=1))
+    plant.intent.close()
+    assert plant_of(mirror, path).revision == made + 2  # no version comes twice
 
 
 def test_a_store_of_another_device_or_version(tmp_path: Path) -> None:
@@ -940,6 +981,136 @@ def test_a_kill_of_the_server(tmp_path: Path) -> None:
             counters = client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters
             time.sleep(0.5)
             assert client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters.out_packets == counters.out_packets
+
+
+def until(what: Callable[[], Any]) -> None:
+    """Wait for something."""
+    end = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.05)
+
+
+def test_a_kill_of_the_device(tmp_path: Path) -> None:
+    """The process of the device ends, and begins anew while the server runs: what was asked for meanwhile has failed, and the device has
+    what is intended soon, without anybody's doing."""
+    device, control, store = tmp_path / "d.sock", f"unix:{tmp_path / 'c.sock'}", tmp_path / "intent.sqlite"
+    with processes(tmp_path) as start:
+        own = start(str(small_device(tmp_path)), "--as-device", str(device))
+        start("--device", str(device), "--store", str(store), "--listen", control)
+        with Client(control) as client:
+            client.provision(home(f"home-{n}", node=n) for n in range(3))
+            client.nodes.Set(tree_pb2.Node(index=1, rate_bps=10**8))
+            own.kill()
+            own.wait()
+            close = queues_pb2.GateRequest(subscribers=["home-1"])
+            fails(grpc.StatusCode.UNAVAILABLE, "the device is gone", client.gates.Close, close)
+            start(str(small_device(tmp_path)), "--as-device", str(device))
+
+            def as_intended() -> bool:
+                try:
+                    return client.device.Diff(device_pb2.DiffRequest()).count == 0
+                except grpc.RpcError:
+                    return False
+
+            until(as_intended)
+            assert [one.gate_closed for one in client.list()] == [False] * 3
+            client.gates.Close(close)
+            assert as_intended() and [one.gate_closed for one in client.list()] == [False, True, False]
+
+
+def test_a_device_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change ends in time and is taken back; who only reads the store does not wait; and when the device goes on, it does nothing of what
+    has failed meanwhile, and is set."""
+    monkeypatch.setattr(remote, "SECONDS", 0.5)
+    monkeypatch.setattr(remote, "SECONDS_OF_FIRST", 0.5)
+    with child("device", str(tmp_path / "d")) as process, contextlib.closing(remote.Remote(tmp_path / "d")) as carrier:
+        plant = plant_of(carrier)
+        plant.change([lambda: home("a")])
+        process.send_signal(signal.SIGSTOP)
+        begin = time.monotonic()
+        with pytest.raises(Problem, match="the device is gone .*timed out") as caught:
+            plant.change([lambda: home("b")])
+        assert caught.value.code == grpc.StatusCode.UNAVAILABLE and time.monotonic() - begin < 10
+        sweep = Sweep(plant, 0.01)
+        sweep.start()
+        try:
+            until(lambda: sweep.error)
+            waited = []
+            for _ in range(20):
+                begin = time.monotonic()
+                assert [one.name for one in plant.page("", 10, None, "")] == ["a"]
+                waited.append(time.monotonic() - begin)
+                time.sleep(0.05)
+            assert max(waited) < 0.4 and plant.stale
+            process.send_signal(signal.SIGCONT)
+            until(lambda: not plant.stale)
+            assert differences(plant) == [] and sorted(plant.index_of) == ["a"]
+        finally:
+            sweep.stop()
+
+
+def test_a_device_that_is_another_one(tmp_path: Path) -> None:
+    """Where one with other sizes has taken the place of a device that was lost, nothing is written to it."""
+    path, other = tmp_path / "d", Mirror(configs.load("tree_2048"))
+    with remote.listening(path, Mirror(configs.load(CONFIG))):
+        carrier = remote.Remote(path)
+        plant = plant_of(carrier)
+        plant.change([lambda: home("a")])
+        carrier._socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
+    with contextlib.closing(carrier), remote.listening(path, other):
+        for words in ("the device is gone", "the device was gone, and is not set anew yet"):
+            with pytest.raises(Problem, match=words):
+                plant.change([lambda: home("b")])
+        with pytest.raises(CarrierError, match="another device is there now"):
+            plant.restore()
+        assert plant.stale and not other.writes
+
+
+def test_a_device_that_was_lost_is_set_first(tmp_path: Path) -> None:
+    """Whoever notices the loss: nothing is changed before all is as intended, and nothing is taken for written that was so before."""
+    path = tmp_path / "d"
+    with contextlib.ExitStack() as first:
+        first.enter_context(remote.listening(path, Mirror(configs.load(CONFIG))))
+        carrier = remote.Remote(path)
+        plant = plant_of(carrier)
+        plant.change([lambda: home("a")])
+    for tried in (False, True):
+        carrier._socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
+        with pytest.raises(CarrierError, match="the device is gone"):
+            carrier.cycles()
+        anew = Mirror(configs.load(CONFIG))
+        with remote.listening(path, anew):
+            if tried:
+                with pytest.raises(Problem, match="the device was gone, and is not set anew yet"):
+                    plant.change([lambda: home("b")])
+                with pytest.raises(Problem, match="the device was gone, and is not set anew yet"):
+                    plant.set_parent("node", tree_pb2.Node(index=1))
+            assert plant.stale and not anew.writes
+            plant.restore()
+            assert not plant.stale and differences(plant) == []
+            judge(anew, {"a": plant.get("a")}, plant.index_of, set())
+    carrier.close()
+
+
+def test_what_a_client_that_has_gone_wanted() -> None:
+    """A device that finds a program of a client that waits no longer does nothing of it."""
+    mirror = Mirror(configs.load(CONFIG))
+    for gone in (False, True):
+        client, server = socket.socketpair()
+        remote.send(client, remote.RUN, np.array([WRITE, registers.address("queue_rate"), 5 + gone, 0], dtype=np.uint32))
+        client.settimeout(30)
+        if gone:
+            client.close()
+            remote._Client(server, "", SimpleNamespace(carrier=mirror))  # type: ignore[arg-type]
+        else:
+            thread = threading.Thread(target=remote._Client, args=(server, "", SimpleNamespace(carrier=mirror)))
+            thread.start()
+            assert remote.receive(client)
+            client.close()
+            thread.join(30)
+        server.close()
+        assert mirror.registers[registers.address("queue_rate")] == 5
 
 
 @pytest.mark.slow

@@ -5,7 +5,9 @@ What a device has is judged by a mirror of its registers, which knows commands a
 """
 
 import contextlib
+import gc
 import itertools
+import os
 import random
 import sqlite3
 import threading
@@ -16,23 +18,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.message import DecodeError
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control import codes
 from penstock.designs.access_edge.control import intent as store
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.compare import differences
+from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.intent import Intent
-from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_version
+from penstock.designs.access_edge.control.plant import MAX_BYTES, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem
 from penstock.designs.access_edge.control.services import subscribers as streams
+from penstock.designs.access_edge.control.services.queues import Gates
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.sweep import Sweep
-from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Once
+from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Done, Entry, Once, Request, Waiting
 from penstock.designs.access_edge.control.workers import Workers
-from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, plant_of
+from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, memory, plant_of
 from penstock.driver.carrier import CarrierError
+from penstock.engine import engine
+from penstock.errors import UserError
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import common_pb2, queues_pb2, subscribers_pb2, tree_pb2
 
 
 def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
@@ -133,6 +142,72 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
                 plant.change([lambda name=name: name for name in gone])
         assert state(plants[0]) == state(plants[1])
     assert in_columns > 5
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_is_refused_is_let_go(whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream whose subscriber is wrong is held no longer than its answer: the next one, as large, is told the same, not that there is no
+    room. No collector of cycles has run meanwhile."""
+    monkeypatch.setattr(streams, "A_PIECE", 20)
+    device = Mirror(configs.load(CONFIG))
+    service = Subscribers(plant_of(device), Limits(held_bytes=30_000))
+    told = list[Any]()
+    gc.disable()
+    try:
+        for _ in range(4):
+            sent = [home(f"a{n}", node=99 if whole and n == 39 else 0) for n in (*range(15), 39, *range(16))]
+            device.refuses = None if whole else 0
+            try:
+                told.append(provision(service, sent, whole, 5))
+            except Problem as problem:
+                told.append((problem.code, problem.field))
+    finally:
+        gc.enable()
+    assert told == [(Code.INVALID_ARGUMENT, "changes[15].node") if whole else (Code.ABORTED, "")] * 4
+
+
+def test_messages_of_nothing_are_not_held() -> None:
+    """However many messages of a stream name no subscriber."""
+    service = Subscribers(plant_of(Mirror(configs.load(CONFIG))), Limits())
+    nothing = subscribers_pb2.ProvisionRequest(all_or_nothing=True).SerializeToString()
+    held: list[int] = []
+
+    def sent() -> Iterator[bytes]:
+        for number in range(200):
+            yield one_each("a")[0] if number == 100 else nothing if number % 2 else b""
+        held.append(alive())
+
+    def alive() -> int:
+        return sum(isinstance(one, streams._Some) for one in gc.get_objects())
+
+    gc.collect()
+    held.append(alive())
+    assert provision_bytes(service, sent()).applied.subscribers == 1
+    assert held[1] - held[0] <= 2  # that of the subscriber, and the last one
+
+
+def test_settings_that_are_known_take_so_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages of the same settings that differ in what is not known: they are found again, and so many bytes of them are kept, in Python
+    and in compiled code; a setting that was forgotten has the number that it had."""
+    monkeypatch.setattr(codes, "MAX_KEPT_BYTES", 20_000)
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    numbers: dict[bool, set[int]] = {False: set(), True: set()}
+    for number in range(1_000):
+        more = b"\x9a\x06\x64" + str(number).zfill(100).encode()
+        settings = common_pb2.QueueSettings.FromString(common_pb2.QueueSettings(rate_bps=10**6).SerializeToString() + more)
+        numbers[number % 2 == 0].add(plant.codes.queue(settings, number % 2 == 0))
+        kept = [key for closed in (False, True) for key in plant.codes.known(closed)]
+        assert sum(map(len, kept)) + codes.OF_KEY * len(kept) <= 20_000
+        assert number < 20 or len(kept) > 0 and settings.SerializeToString() in kept
+    assert [len(some) for some in numbers.values()] == [1, 1]
+    most = 64 << 20
+    plans, rest = engine.module().access_edge_control.Plans(most), memory(os.getpid(), "VmRSS")
+    for number in range(500_000):
+        plans.learn_queue(str(number).zfill(200).encode(), number % 2 == 0, number)
+        if number == 150_000:
+            assert plans.bytes == 150_001 * (200 + 128)  # no less than what it takes
+            taken = memory(os.getpid(), "VmRSS") - rest
+    assert taken < 1.1 * most and plans.bytes < most and memory(os.getpid(), "VmRSS") - rest < 1.5 * most
 
 
 def one_each(names: str) -> list[bytes]:
@@ -267,6 +342,105 @@ def test_columns_hold_what_python_reads() -> None:
             provision_bytes(service, [data])
 
 
+def field(number: int, body: bytes) -> bytes:
+    """A field of bytes, the length of which has one byte, or two where it must."""
+    size = len(body)
+    return bytes([number << 3 | 2]) + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        field(1, b"p") + b"\x98" + b"\x80" * 5 + b"\0\x01",
+        b"\x0a\x81" + b"\x80" * 4 + b"\0p",
+        field(1, b"p") + b"\x98\x80\x80\x80\x10\x01",
+        field(1, b"p") + b"\x98\x80\x80\x80\0\x01",
+        field(1, b"\xff") + field(1, b"p"),
+        field(1, b"p") + field(7, b"\x0b" * 99 + b"\x0c" * 99),
+    ],
+    ids=[
+        "a tag of seven bytes",
+        "a length of six",
+        "a tag of 33 bits",
+        "a tag of five bytes",
+        "a name that is no text, then one",
+        "too deep",
+    ],
+)
+def test_what_python_does_not_read_is_not_stored(body: bytes, tmp_path: Path) -> None:
+    """What compiled code lets through goes into the store as it came: each row can be read, and the next start has it."""
+    plant = plant_of(Mirror(configs.load(CONFIG)), tmp_path / "s")
+    service = Subscribers(plant, Limits())
+    for _ in range(2):  # settings that are new, and then known
+        with contextlib.suppress(Problem):
+            provision_bytes(service, [field(1, body)])
+    plant.intent.close()
+    stored = plant_of(plant.carrier, tmp_path / "s")
+    read = [one.name for one in stored.intent.subscribers()]
+    try:
+        subscribers_pb2.ProvisionRequest.FromString(field(1, body))
+    except DecodeError:
+        assert read == []
+    else:
+        assert read == ["p"] and stored.get("p").node == 1
+    stored.intent.close()
+
+
+def test_what_a_start_finds_is_not_refused(tmp_path: Path) -> None:
+    """A subscriber of as many bytes as one can have, one that is faster than the line is now, and one that cannot be read: the next start
+    has what can be as it was acknowledged; the others drop all, are named, stay in the store, and can be replaced and deleted."""
+    path, mirror = tmp_path / "s", Mirror(configs.load(CONFIG))
+
+    def started(line_bps: int) -> Plant:
+        plant = Plant(mirror, ask(mirror), Intent(path), line_bps)
+        plant.restore()
+        return plant
+
+    plant = started(10**9)
+    large = home("large")
+    more = MAX_BYTES - large.ByteSize() - 4  # of a field that this version does not know: tag, length and this
+    large.MergeFromString(b"\x9a\x06" + bytes([more & 127 | 128, more >> 7]) + b"x" * more)
+    assert large.ByteSize() == MAX_BYTES
+    fast = Subscriber(name="fast", node=1, queues=[common_pb2.QueueSettings(rate_bps=900_000_000)])
+    plant.change([lambda: large, lambda: fast, lambda: home("other"), lambda: home("broken", index=9)])
+    close = queues_pb2.GateRequest(subscribers=["large"])
+    Gates(plant).Close(close, None)  # type: ignore[arg-type]
+    with pytest.raises(Problem, match="is a message of 16,387 byte"):
+        plant.change([lambda: Subscriber.FromString(large.SerializeToString() + b"\xa8\x06\0")])
+    stored = plant.get("fast")
+    plant.intent._db.execute("UPDATE subscriber SET intent = x'98' WHERE idx = 9")
+    plant.intent.close()
+    plant = started(500_000_000)
+    fast_words, broken_words = plant.passed_over
+    assert "subscriber 'fast' cannot be as it is intended (queues[0].rate_bps: must be at most" in fast_words
+    assert "at place 9 of the store cannot be read" in broken_words and "drop all" in fast_words and "drop all" in broken_words
+    assert sorted(plant.index_of) == ["fast", "large", "other"] and plant.get("fast") == stored and plant.get("large").gate_closed
+    assert {mirror.queues[4 * place + n] for place in (stored.index, 9) for n in range(4)} == {(1, 0, 0, 0, 0)}
+    assert differences(plant) == [] and not plant.stale
+    mirror.refuses = 0  # a deletion that is taken back leaves it as it was
+    with pytest.raises(Problem, match="refused"):
+        plant.change([lambda: "fast"])
+    assert plant.get("fast") == stored and differences(plant) == []
+    plant.change([lambda: "fast", lambda: home("next", index=9), lambda: home("fast", node=1)])
+    plant.intent.close()
+    plant = started(500_000_000)
+    assert plant.passed_over == [] and sorted(plant.index_of) == ["fast", "large", "next", "other"] and differences(plant) == []
+    plant.intent.close()
+
+
+def test_a_store_is_of_a_hierarchy(tmp_path: Path) -> None:
+    """Of a device with another number of ports it is refused; one of the version before, which has not noted that, is not."""
+    path, mirror = tmp_path / "s", Mirror(configs.load(CONFIG))
+    plant = plant_of(mirror, path)
+    (noted,) = plant.intent._db.execute("SELECT value FROM meta WHERE key = 'device'").fetchone()
+    plant.intent._db.execute("UPDATE meta SET value = ? WHERE key = 'device'", (noted.rsplit(", ", 2)[0],))
+    plant.intent.close()
+    plant_of(mirror, path).intent.close()
+    mirror.registers[registers.address("ports")] *= 2
+    with pytest.raises(UserError, match="is the store of another device"):
+        plant_of(mirror, path)
+
+
 class Slow(Intent):
     """A store whose disk takes its time; `fails`: the next transaction cannot be written."""
 
@@ -306,8 +480,6 @@ def at_once(count: int, do: Any) -> list[Any]:
 
 
 def plant_with(intent: Intent) -> Plant:
-    from penstock.designs.access_edge.control.facts import ask
-
     mirror = Mirror(configs.load(CONFIG))
     plant = Plant(mirror, ask(mirror), intent)
     plant.restore()
@@ -434,6 +606,157 @@ def test_one_request_id_that_is_refused() -> None:
     assert len(problems) == 1 and isinstance(problems[0], Problem) and problems[0].code == Code.ABORTED, problems
     (answer,) = {answer for answer in answers if not isinstance(answer, Exception)}
     assert plant.get("once").SerializeToString() == answer and differences(plant) == []
+
+
+def test_what_fails_beside_others_waits() -> None:
+    """A subscriber is deleted, and moved by another caller; the device refuses the first. The other one is not told that there is none."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    mirror: Any = plant.carrier
+    service = Subscribers(plant, Limits())
+    move = subscribers_pb2.MoveSubscriberRequest(name="a", node=1)
+    plant.change([lambda: home("a")])
+    for whole in (True, False):
+        gone = Request([lambda: "a"], True, Done())
+        moved = Request([lambda: service._moved(move)], whole, Done())
+        mirror.refuses = 0
+        assert plant._do([gone, moved]) == 1 and isinstance(gone.problem, Problem) and gone.problem.code == Code.ABORTED
+        assert plant._do([moved]) == 1 and not moved.problem and not moved.done.failures
+        assert [one.node for one in moved.done.subscribers] == [1] and differences(plant) == []
+
+
+def test_a_large_batch_is_one_change(tmp_path: Path) -> None:
+    """Item by item, so large that it may go in parts: the device refuses near its end, and nothing is there; the server is killed near its
+    end, and the same request does all of it."""
+    path, mirror = tmp_path / "s", Mirror(configs.load(CONFIG))
+    plant, items = plant_of(mirror, path), 16_500
+
+    def batch(plant: Plant, at: int, then: Callable[[], None]) -> Any:
+        def make(number: int) -> Subscriber:
+            if number == at:
+                then()
+            if number < 12:
+                return Subscribers(plant, Limits())._created(home(f"h{number}"))
+            return Subscriber(name=f"h{number % 12}", node=number % 3)
+
+        makers = [lambda number=number: make(number) for number in range(items)]
+        return plant.change(makers, False, Once("r", b"digest", lambda done: common_pb2.Applied(subscribers=len(done.subscribers))))
+
+    with pytest.raises(Problem, match="all was taken back"):
+        batch(plant, items - 10, lambda: setattr(mirror, "refuses", 0))
+    assert not plant.index_of and differences(plant) == []
+
+    def killed() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        batch(plant, items - 10, killed)
+    plant.intent.close()
+    plant = plant_of(mirror, path)
+    for _ in range(2):
+        done = batch(plant, 0, lambda: None)
+        assert not done.failures and len(plant.index_of) == 12
+    assert common_pb2.Applied.FromString(done.answer).subscribers == items
+    plant.intent.close()
+
+
+class Odd(Mirror):
+    """Which raises what no carrier should, so many times."""
+
+    error: BaseException = MemoryError()
+    times = 0
+
+    def run(self, program: Any, step: int = 0) -> Any:
+        if self.times:
+            self.times -= 1
+            raise self.error
+        return super().run(program, step)
+
+
+def test_whatever_goes_wrong_with_the_device() -> None:
+    """An error that nobody expects is as one of the device: for once, and each change is done by itself; for longer, and none is intended
+    any more; and where it ends the thread, nobody is told that it is done, and the device is set later."""
+    mirror = Odd(configs.load(CONFIG))
+    plant = plant_of(mirror)
+
+    def three(names: str) -> list[Request]:
+        return [Request([lambda name=name: home(name)], True, Done()) for name in names]
+
+    mirror.times = 1
+    group = three("abc")
+    assert plant._do(group) == 3 and [one.problem for one in group] == [None] * 3 and not plant.stale and differences(plant) == []
+    mirror.times = 7
+    group = three("def")
+    assert plant._do(group) == 3 and plant.stale and sorted(plant.index_of) == ["a", "b", "c"]
+    assert {str(one.problem) for one in group} == {
+        "MemoryError; nothing of it is intended any more, and the device is set when it answers again"
+    }
+    mirror.times = 0
+    plant.restore()
+    assert differences(plant) == []
+    mirror.error, mirror.times = KeyboardInterrupt(), 1
+    with pytest.raises(KeyboardInterrupt):
+        plant._do(three("ghi"))
+    assert plant.stale and plant.index_of["g"] not in mirror.subscribers
+    plant.restore()
+    assert not plant.stale and differences(plant) == [] and sorted(plant.index_of) == [*"abcghi"]
+
+
+def test_a_group_whose_leader_ends() -> None:
+    """Whatever ends the one that does it for others, they are told."""
+    under_way, all_wait = threading.Event(), threading.Event()
+
+    def do(group: list[Request]) -> int:
+        under_way.set()
+        assert all_wait.wait(30)
+        if len(group) > 1:
+            raise KeyboardInterrupt
+        return 1
+
+    waiting = Waiting(do)
+    requests = [Request([], True, Done()) for _ in range(4)]
+
+    def call(number: int) -> None:
+        if number:
+            under_way.wait(30)
+        try:
+            waiting.join(requests[number])
+            requests[number].check()
+        except KeyboardInterrupt:
+            raise RuntimeError from None
+
+    def let_go() -> None:
+        while sum(map(len, waiting._requests.values())) < 3:
+            time.sleep(0.001)
+        all_wait.set()
+
+    found = at_once(5, lambda number: call(number) if number < 4 else let_go())
+    assert [type(one) for one in found] == [type(None), *[RuntimeError] * 3, type(None)]
+
+
+@pytest.mark.parametrize("in_columns", [True, False])
+def test_device_and_store_fail(in_columns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the device refuses and the store cannot take back is intended, in memory as in the store; and the device is set to it."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    mirror: Any = plant.carrier
+    service = Subscribers(plant, Limits())
+    plant.change([lambda: home("old")])
+
+    def full(indices: Any) -> None:
+        raise sqlite3.OperationalError("disk full")
+
+    mirror.refuses = 2
+    with monkeypatch.context() as broken, pytest.raises(Problem, match="the store cannot take it back") as caught:
+        broken.setattr(plant.intent, "delete", full)
+        if in_columns:
+            provision(service, [home("old", node=1), home("new")], False)
+        else:
+            plant.change([lambda: home("old", node=1), lambda: home("new")])
+    assert caught.value.code == Code.UNAVAILABLE and plant.stale
+    assert {one.name: one.index for one in plant.intent.subscribers()} == plant.index_of and set(plant.index_of) == {"old", "new"}
+    plant.restore()
+    assert not plant.stale and differences(plant) == [] and plant.get("old").node == 1
+    plant.change([lambda: home("newer")])
+    assert differences(plant) == [] and set(plant.index_of) == {"old", "new", "newer"}
 
 
 def test_a_flooder_does_not_fill_the_group() -> None:

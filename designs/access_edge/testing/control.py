@@ -25,6 +25,7 @@ from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
+from penstock.driver.remote import listening
 from penstock.v1 import (
     common_pb2,
     counters_pb2,
@@ -52,6 +53,7 @@ class Mirror:
     gone, for ever or for once."""
 
     name = "mirror"
+    losses = 0
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -244,6 +246,12 @@ def _serve(address: str, config: str, limits: str) -> None:
         threading.Event().wait()
 
 
+def _device(path: str) -> None:
+    with listening(Path(path), CountingMirror(configs.load(CONFIG))):
+        print(path, flush=True)
+        threading.Event().wait()
+
+
 def _watch(address: str) -> None:
     """Watch, and read nothing any more after the first message."""
     # A client's machine takes some in: little, so that the server soon has to wait.
@@ -308,7 +316,7 @@ def _flood_alike(address: str, count: str) -> None:
         time.sleep(0.02)
 
 
-_COMMANDS = {"serve": _serve, "watch": _watch, "flood": _flood, "flood_alike": _flood_alike}
+_COMMANDS = {"serve": _serve, "device": _device, "watch": _watch, "flood": _flood, "flood_alike": _flood_alike}
 
 if __name__ == "__main__":
     _COMMANDS[sys.argv[1]](*sys.argv[2:])

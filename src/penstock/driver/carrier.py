@@ -25,6 +25,10 @@ class Carrier(Protocol):
     def name(self) -> str:
         """How the device is reached, for people."""
 
+    @property
+    def losses(self) -> int:
+        """Return how often the device was lost so far: it may have begun anew each time, and have nothing of what was written before."""
+
     def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
         """Do the accesses of a program (rows of kind, address, value, mask) and return what its reads have read, in their order.
 

@@ -16,6 +16,7 @@ class InProcess:
     """A carrier to a device in this process."""
 
     name = "in process"
+    losses = 0
 
     def __init__(self, job: dict[str, Any], real_time: bool = True) -> None:
         """`job`: of a run (docs/jobs.md), of which the end and what only a report needs are left out; `real_time`: the device's clock keeps

@@ -14,6 +14,8 @@ from penstock.driver.carrier import READ, WAIT_READS, WRITE, CarrierError, check
 class Mapped:
     """A carrier to registers in a mapped file. 32-bit accesses, in the order of the program."""
 
+    losses = 0
+
     def __init__(self, path: Path, size: int = 4096) -> None:
         """Map the first `size` bytes of a file. Raises CarrierError."""
         self.name, self.size = str(path), size

@@ -21,20 +21,26 @@ MAGIC = 0x50535444  # "PSTD"
 RUN, CYCLES, DONE, ERROR = 1, 2, 3, 4
 HEAD = struct.Struct("<4I")
 MAX_WORDS = 1 << 26  # of a message: 16 M accesses
+# So long a device may take for an answer, and for each access besides: RTL on a slow machine sets a queue in a millisecond or two. The
+# first answer of a device that was lost must come soon: who tries one that hangs has other things to do.
+SECONDS, SECONDS_OF_ACCESS, SECONDS_OF_FIRST = 10.0, 0.01, 2.0
+_NOTHING = np.zeros(0, dtype=np.uint32)
 
 
 class Remote:
-    """A carrier to a device that another process has."""
+    """A carrier to a device that another process has. Where that is gone, or does not answer in time, what was asked for has failed; the
+    next one who asks connects anew."""
 
     def __init__(self, path: Path) -> None:
         """Connect to the socket at `path`. Raises CarrierError."""
-        self.name = f"unix:{path}"
+        self.name, self.losses = f"unix:{path}", 0
+        self._path = str(path)
         self._lock = threading.Lock()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket: socket.socket | None = None
         try:
-            self._socket.connect(str(path))
+            self._connected()
         except OSError as error:
-            self._socket.close()
+            self.close()
             raise CarrierError(f"{path}: no device answers there ({(error.strerror or str(error)).lower()})") from None
 
     def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
@@ -44,26 +50,46 @@ class Remote:
 
     def cycles(self) -> int:
         """Return the time of the device's clock."""
-        low, high = self._ask(CYCLES, np.zeros(0, dtype=np.uint32)).tolist()
+        low, high = self._ask(CYCLES, _NOTHING).tolist()
         return int(high << 32 | low)
 
     def close(self) -> None:
         """Close the connection; the device goes on."""
-        self._socket.close()
+        if self._socket:
+            self._socket.close()
+        self._socket = None
+
+    def _connected(self) -> socket.socket:
+        if self._socket is None:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._socket.settimeout(SECONDS_OF_FIRST)
+            self._socket.connect(self._path)
+        return self._socket
 
     def _ask(self, what: int, words: NDArray[np.uint32]) -> NDArray[np.uint32]:
         with self._lock:
             try:
-                send(self._socket, what, words)
-                answer = receive(self._socket)
-            except OSError as error:
-                raise CarrierError(f"{self.name}: the device is gone ({(error.strerror or str(error)).lower()})") from None
-        if answer is None:
-            raise CarrierError(f"{self.name}: the device is gone")
-        kind, found = answer
+                if self._socket is None:
+                    _exchange(self._connected(), CYCLES, _NOTHING, SECONDS_OF_FIRST)
+                kind, found = _exchange(self._connected(), what, words, SECONDS + SECONDS_OF_ACCESS * (words.size // 4))
+            except (OSError, CarrierError) as error:  # an answer that comes later is not the next one's
+                self.losses += 1
+                self.close()
+                reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+                raise CarrierError(f"{self.name}: the device is gone ({reason.lower()})") from None
         if kind == ERROR:
             raise CarrierError(found.tobytes().rstrip(b"\0").decode())
         return found
+
+
+def _exchange(device: socket.socket, what: int, words: NDArray[np.uint32], seconds: float) -> tuple[int, NDArray[np.uint32]]:
+    """Return what is answered. Raises OSError, also where nothing comes in time, and CarrierError for what is no answer."""
+    device.settimeout(seconds)
+    send(device, what, words)
+    answer = receive(device)
+    if answer is None:
+        raise ConnectionResetError("its process has ended")
+    return answer
 
 
 def send(to: socket.socket, what: int, words: NDArray[np.uint32]) -> None:
@@ -107,8 +133,15 @@ class _Client(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         """Answer one client until it goes."""
         with contextlib.suppress(OSError, CarrierError):
-            while (message := receive(self.request)) is not None:
+            while (message := receive(self.request)) is not None and not self._has_gone():
                 self._answer(*message)
+
+    def _has_gone(self) -> bool:
+        """Return whether the client waits no longer: then what it has asked for is not done, for it counts as failed."""
+        try:
+            return not self.request.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
 
     def _answer(self, what: int, words: NDArray[np.uint32]) -> None:
         carrier = self.server.carrier

@@ -83,7 +83,8 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
                 if some.count > MAX_BATCH:
                     raise invalid(f"has {some.count:,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
                 whole = some.all_or_nothing if number == 0 else whole
-                piece.add(some, self._charge(some, before + piece.count))
+                if some.count:  # of what says nothing nothing is held: there may be any number of it
+                    piece.add(some, self._charge(some, before + piece.count))
                 if piece.count >= A_PIECE and not whole:
                     self._give(behind, piece, before, answer)
                     piece, before = _Piece(), before + piece.count
@@ -112,9 +113,9 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         return charge
 
     def _provision(self, waiting: list["_Some"], before: int, whole: bool, answer: Any) -> None:
-        if not any(some.count for some in waiting):
+        if not waiting:
             return
-        columns = [some.columns for some in waiting if some.count]
+        columns = [some.columns for some in waiting]
         applied = None if None in columns else self._many.put(columns)
         if applied is None:
             makers = [self._put(subscriber) for some in waiting for subscriber in some.subscribers()]
