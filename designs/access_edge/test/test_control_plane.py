@@ -1039,6 +1039,20 @@ def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
             pass
 
 
+def test_a_second_server_at_the_same_socket(tmp_path: Path) -> None:
+    """It is refused, and the first one goes on; nothing but the socket lies in its folder, and nothing when it has ended."""
+    place = f"unix:{tmp_path / 'c.sock'}"
+    first, second = plant_of(Mirror(configs.load(CONFIG))), plant_of(Mirror(configs.load(CONFIG)))
+    with serving(first, Sweep(first), [place]):
+        with pytest.raises(UserError, match="another server is there"), serving(second, Sweep(second), [place]):
+            pass
+        for _ in range(2):
+            with Client(place) as client:
+                assert client.device.Get(device_pb2.GetDeviceRequest(), timeout=20).queues == 64
+        assert [path.name for path in tmp_path.iterdir()] == ["c.sock"]
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_plain_settings_are_those_of_scenarios() -> None:
     """One code for both: a word of a scenario and a field of a message give the same registers."""
     config = configs.load(CONFIG)
