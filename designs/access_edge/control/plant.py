@@ -86,7 +86,7 @@ class Plant:
         self.index_of: dict[str, int] = {}
         self.name_of: dict[int, str] = {}
         self.version_of: NDArray[np.int64] = np.zeros(facts.subscribers, dtype=np.int64)  # 0: there is none
-        self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it; 0: before this start
+        self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it
         self.nodes: dict[int, tree_pb2.Node] = {}
         self.ports: dict[int, tree_pb2.Port] = {}
         self.revision = intent.revision()
@@ -112,10 +112,9 @@ class Plant:
         with self.lock:
             changes = {message.index: self._change(message, message.index) for message in self.intent.subscribers()}
             for change in changes.values():
-                known = self.taken[change.index]
                 self._name(change.index, change.message)
-                if not known:
-                    self.since[change.index] = 0
+            for index, version in self.intent.came().items():
+                self.since[index] = version
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
@@ -516,8 +515,10 @@ class Plant:
     def store(self, indices: list[int], messages: list[bytes], revision: int) -> None:
         """Make subscribers durable, the last of which has this version. Raises Problem."""
         self._check_that_it_waits(self._entry())
+        places, versions = np.array(indices), np.arange(revision + 1 - len(indices), revision + 1)
+        came = np.where(np.frombuffer(self.taken, dtype=np.bool_)[places], self.since[places], versions).tolist()
         with self._transaction():
-            self.intent.put(indices, messages)
+            self.intent.put(indices, messages, came)
             again = self._retired.intersection(indices) if self._retired else ()
             self.intent.occupy(again)
             self._log(self._entry())
@@ -530,11 +531,15 @@ class Plant:
         if gone:
             self.intent.delete(gone)
             self.intent.set_revision(self.revision)
-        self.intent.put([m.index for m in there], [m.SerializeToString() for m in there])
+        self._put(there)
         if self._retired:
             self.intent.occupy(m.index for m in there if m.index in self._retired)
             self._retired.difference_update(m.index for m in there)
         self._retired.update(gone)
+
+    def _put(self, messages: list[Subscriber]) -> None:
+        places = [message.index for message in messages]
+        self.intent.put(places, [message.SerializeToString() for message in messages], [int(self.since[index]) for index in places])
 
     def take_back(self, batch: Batch, reason: str) -> Problem:
         """The device has refused, or is gone: take the intent back, and what it did with it as well; return what to say."""
@@ -543,7 +548,7 @@ class Plant:
         with self._transaction():
             self.intent.delete(batch.before)
             old = [message for message in batch.before.values() if message]
-            self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
+            self._put(old)
             self.intent.occupy(m.index for m in old)
             if batch.ident:
                 self.intent.forget(batch.ident)

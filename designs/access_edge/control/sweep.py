@@ -299,7 +299,7 @@ class Sweep:
         self._base[queues[was_reset]] -= self._raw[queues[was_reset]]
         self._swept_of[queues[was_reset]] = NONE
         change = raw - np.where(was_reset[:, None], 0, self._raw[queues])
-        came = (since != self._of[queues]) & (since > 0)
+        came = since != self._of[queues]
         self._base[queues[came]] = raw[came]
         known = since == self._swept_of[queues]
         if of_sweep:
@@ -337,12 +337,13 @@ class Sweep:
     # ---- durable
 
     def _keep(self) -> None:
-        rows = np.flatnonzero(self._raw.any(axis=1) | self._base.any(axis=1))
+        rows = np.flatnonzero(self._of != NONE)
         file = io.BytesIO()
         sums = {f"sums_{level}": values for level, values in self._sums.items()}
         if self._by_node is not None:
             sums["by_node"] = self._by_node
-        np.savez_compressed(file, rows=rows, raw=self._raw[rows], base=self._base[rows], **sums)  # type: ignore[arg-type]
+        own = {"of": self._of[rows], "raw": self._raw[rows], "base": self._base[rows]}
+        np.savez_compressed(file, rows=rows, **own, **sums)  # type: ignore[arg-type]
         with self._plant.lock:
             self._plant.intent.keep("sweep", file.getvalue())
             self._plant.flush()
@@ -354,7 +355,9 @@ class Sweep:
         if not kept:
             return
         with np.load(io.BytesIO(kept)) as found:
-            self._raw[found["rows"]], self._base[found["rows"]] = found["raw"], found["base"]
+            rows = found["rows"]
+            self._raw[rows], self._base[rows] = found["raw"], found["base"]
+            self._of[rows] = found.get("of", 0)  # an earlier version kept counters of those alone that were there then
             self._by_node = found.get("by_node")
             for level in LEVELS:
                 self._sums[level][:] = found[f"sums_{level}"]

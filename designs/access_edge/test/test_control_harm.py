@@ -25,7 +25,7 @@ from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.server import serving
-from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, Sweep
+from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, OUT_P, Sweep
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, child, home, memory, plant_of
 from penstock.engine import engine
 from penstock.testing.testkit import seed
@@ -456,6 +456,41 @@ def test_a_look_at_one_queue_leaves_rates_alone() -> None:
     assert sweep.counts[0, OUT_B] == 3_100
     at(15.0, 200, True)
     assert sweep.rates[0] == 0 and sweep.counts[0, OUT_B] == 3_200
+
+
+def test_counters_are_those_of_their_subscriber(tmp_path: Path) -> None:
+    """After a kill of the server, too, since which nothing was made durable: who was there goes on, also if it was changed; who has come
+    meanwhile, at a place that another one had, or that nobody had, begins anew."""
+    mirror, queues = CountingMirror(configs.load(CONFIG)), np.arange(0, 16, 4)  # the first of each of four subscribers
+    mirror.packets = {queue: 1_000 for queue in queues.tolist()}  # from before them
+
+    def begun() -> tuple[Any, Sweep, Callable[[], list[int]]]:
+        plant = plant_of(mirror, tmp_path / "i.sqlite")
+        sweep = Sweep(plant)
+
+        def look() -> list[int]:
+            sweep.look(queues)
+            return [int(count) for count in sweep.counts[queues, OUT_P]]
+
+        return plant, sweep, look
+
+    plant, sweep, look = begun()
+    plant.change([lambda: home("stays"), lambda: home("is changed"), lambda: home("goes")])
+    for packets in range(10):
+        assert look()[:3] == [packets] * 3
+    sweep._keep()
+    plant.change([lambda: home("is changed", node=1), lambda: "goes"])
+    plant.change([lambda: home("comes"), lambda: home("comes, too")])
+    assert look() == [10, 10, 0, 0] and plant.index_of["comes"] == 2
+    plant.intent.close()  # as a kill
+    plant, sweep, look = begun()
+    assert look() == [11, 11, 0, 0]
+    assert look() == [12, 12, 1, 1]
+    sweep._keep()
+    plant.intent.close()
+    plant, sweep, look = begun()
+    assert look() == [13, 13, 2, 2]
+    plant.intent.close()
 
 
 def test_rates_are_in_the_time_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
