@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import sweep as sweeps
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.intent import Intent
@@ -456,6 +457,65 @@ def test_a_look_at_one_queue_leaves_rates_alone() -> None:
     assert sweep.counts[0, OUT_B] == 3_100
     at(15.0, 200, True)
     assert sweep.rates[0] == 0 and sweep.counts[0, OUT_B] == 3_200
+
+
+def counting(config: str = CONFIG) -> tuple[Any, Sweep, Callable[..., list[int]]]:
+    """A sweep of a device with one subscriber; what it shows of its first queue after a look at these counters."""
+    plant = plant_of(CountingMirror(configs.load(config)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+
+    def look(*counters: int) -> list[int]:
+        raw = np.zeros((1, len(sweeps.COLUMNS)), dtype=np.uint64)
+        raw[0, : len(counters)] = counters
+        sweep._take(np.array([0]), raw, 1.0, 1.0, of_sweep=True)
+        return [int(count) for count in sweep.counts[0, : len(counters)]]
+
+    return plant, sweep, look
+
+
+def test_a_reset_shows_in_any_counter() -> None:
+    """As many packets as before, but smaller ones: the counters go on from where they were, by queue and in sums."""
+    _, sweep, look = counting()
+    look(10, 15_000, 10, 15_000)
+    assert look(11, 16_500, 11, 16_500) == [1, 1_500, 1, 1_500]
+    assert look(11, 704, 10, 640) == [12, 2_204, 11, 2_140] and sweep.queued[0].tolist() == [1, 64] and sweep.rates[0] == 0
+    assert sweep.sums("device")[0].counts[:4] == [22, 17_204, 21, 17_140]
+    assert look(12, 768, 12, 768) == [13, 2_268, 13, 2_268] and sweep.queued[0].tolist() == [0, 0]
+
+
+def test_counters_that_wrap_go_on() -> None:
+    """Those of packets have fewer bits than those of bytes, both fewer than 64; what waits is right while one of two has wrapped."""
+    widths = [registers.table()[name]["fields"]["value"][1] for name in ("in_packets", "in_bytes")]
+    assert all(40 < width < 64 for width in widths)
+    for column, width in enumerate(widths):
+        _, sweep, look = counting()
+        top, begin, wrapped = (1 << width) - 100, [500] * 4, [600] * 4
+        begin[column] = begin[column + 2] = top
+        wrapped[column], wrapped[column + 2] = 50, top + 90
+        look(*begin)
+        assert look(*wrapped)[column] == 150 and sweep.queued[0, column] == 60
+        wrapped[column + 2] = 50
+        assert look(*wrapped)[column] == look(*wrapped)[column + 2] == 150 and sweep.queued[0, column] == 0
+        assert sweep.sums("device")[0].counts[column] == top + 150
+
+
+def test_what_is_kept_is_of_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look while the counters are made durable: after a restart nothing of it is counted twice."""
+    plant, sweep, look = counting()
+    look(5)
+    look(7)
+    save = np.savez_compressed
+
+    def beside(*arguments: Any, **values: Any) -> None:
+        look(9)
+        save(*arguments, **values)
+
+    monkeypatch.setattr(np, "savez_compressed", beside)
+    sweep._keep()
+    after = Sweep(plant)
+    after._take(np.array([0]), sweep._raw[:1], 2.0, 2.0, of_sweep=True)
+    assert after.sums("device")[0].counts[0] == 9 and after.counts[0, 0] == 4
 
 
 def test_counters_are_those_of_their_subscriber(tmp_path: Path) -> None:
