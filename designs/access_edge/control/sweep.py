@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import busiest
-from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.facts import Facts, ask
 from penstock.designs.access_edge.control.plant import NONE, Plant
 from penstock.driver.carrier import READ, WAIT, WRITE, Carrier, CarrierError
 
@@ -210,6 +210,7 @@ class Sweep:
                 self.error = ""
             except CarrierError as error:
                 self.error = str(error)
+                self._plant.stale = True  # who knows what it has when it answers again: it may have been reset meanwhile
             except Exception as error:  # whatever it is: who reads counters must not wait for a thread that has ended
                 self._failed(error)
             with self.done:
@@ -234,7 +235,8 @@ class Sweep:
         self.error = words
 
     def _once(self) -> None:
-        if self._plant.stale:  # it answers again, or this fails, too
+        if self._plant.stale:
+            ask(self._plant.carrier)  # it answers again, and has cleared its memories; or this fails, too
             self._plant.restore()
         self.reasons = reasons(self._plant.carrier)
         queues, self._began, self._waited = self.owned(), time.monotonic(), 0.0

@@ -23,11 +23,13 @@ from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import sweep as sweeps
 from penstock.designs.access_edge.control.client import Client
+from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, OUT_P, Sweep
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, child, home, memory, plant_of
+from penstock.driver.carrier import CarrierError
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
@@ -573,6 +575,38 @@ def test_rates_are_in_the_time_of_the_device(monkeypatch: pytest.MonkeyPatch) ->
 
 
 # ---- the thread that reads counters
+
+
+def test_a_device_that_was_reset_while_it_did_not_answer() -> None:
+    """When counters are read again all is as intended: nobody else has seen that it was gone."""
+
+    class Card(CountingMirror):
+        gone = False
+
+        def _run(self, program: Any) -> Any:
+            if self.gone:
+                raise CarrierError("card: the bus is gone")
+            return super()._run(program)
+
+    card = Card(configs.load(CONFIG))
+    plant = plant_of(card)
+    plant.change([lambda: home("a", node=1, rate_bps=10**8)])
+    plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+    sweep = Sweep(plant, 0.01)
+    sweep.start()
+    try:
+        until(lambda: sweep.finished_at)
+        card.gone = True
+        until(lambda: sweep.error)
+        for settings in (card.queues, card.subscribers, card.parents):
+            for place, words in settings.items():
+                settings[place] = (0,) * len(words)  # type: ignore[index]
+        assert sweep.error == "card: the bus is gone" and plant.stale
+        card.gone, before = False, sweep.finished_at
+        until(lambda: sweep.finished_at > before and not sweep.error)
+        assert not plant.stale and differences(plant) == []
+    finally:
+        sweep.stop()
 
 
 def test_a_sweep_that_fails_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
