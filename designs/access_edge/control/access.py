@@ -274,7 +274,8 @@ class Guard(grpc.ServerInterceptor):
         self, requests: Iterator[Any], read: Callable[[bytes], Any], context: grpc.ServicerContext, client: str = ""
     ) -> Iterator[Any]:
         """Yield the messages of a stream; each is worked on in a turn of its client, if it is named, and so is what follows the last one.
-        Raises Problem."""
+        It is not where answers are streamed, too: working on a message is to wait there until its answer is taken. So a large one, beside
+        which no other one is done, is refused. Raises Problem."""
         while True:
             with self._stalls.waiting(context):
                 raw = next(requests, None)
@@ -284,6 +285,8 @@ class Guard(grpc.ServerInterceptor):
                 if client:
                     self.turns.take(client)
                 return
+            if len(raw.data) > LARGE and not client:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"a message of this method has at most {LARGE:,} bytes, not {len(raw.data):,}")
             with self._one_if_large(raw), self.turns.one(client) if client else contextlib.nullcontext():
                 request = _read(raw, read)
                 del raw

@@ -18,6 +18,7 @@ from typing import Any
 import grpc
 import numpy as np
 import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
@@ -267,6 +268,26 @@ def test_requests_that_are_large_in_memory(tmp_path: Path) -> None:
         print(f"{grown >> 20} MB more than at rest")
         assert grown < BOUND
         alive(client)
+
+
+def test_large_messages_of_who_reads_nothing(tmp_path: Path) -> None:
+    """Of large requests one is done at a time, and no client holds that up by not taking its answers: where these are streamed, too, none
+    is taken."""
+    large = subscribers_pb2.BatchRequest(changes=[subscribers_pb2.Change(replace=Subscriber(name="n" * 100, node=999))] * 200)
+    options = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 16 << 10), ("grpc.use_local_subchannel_pool", 1)]
+    with served(tmp_path) as (_, address), Client(address) as client, grpc.insecure_channel(address, options) as channel:
+        end = threading.Event()
+
+        def questions() -> Iterator[Any]:
+            for _ in range(40):
+                yield reflection_pb2.ServerReflectionRequest(file_containing_symbol="x" * 30_000)
+            end.wait()
+
+        stream = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(questions())
+        time.sleep(1.0)
+        assert len(client.subscribers.Batch(large, timeout=DEADLINE).failures) == 200
+        assert code_of(lambda: list(stream)) == Code.RESOURCE_EXHAUSTED
+        end.set()
 
 
 def _varint(value: int) -> bytes:
