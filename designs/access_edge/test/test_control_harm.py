@@ -129,6 +129,17 @@ def test_clients_that_read_nothing_or_vanish(tmp_path: Path) -> None:
         assert memory(process) - rest < 64 << 20
 
 
+def test_watchers_are_counted_by_client(tmp_path: Path) -> None:
+    """By process at the Unix socket, as all calls are, though in the log all are the same user."""
+    with served(tmp_path, watchers=8, watchers_of_one=2) as (_, address), Client(address) as client:
+        with child("watch", address), child("watch", address):
+            own = [client.counters.Watch(counters_pb2.WatchRequest(), timeout=DEADLINE) for _ in range(2)]
+            assert all(next(one).snapshot for one in own)
+            assert code_of(lambda: next(client.counters.Watch(counters_pb2.WatchRequest()))) == Code.RESOURCE_EXHAUSTED
+            for one in own:
+                one.cancel()
+
+
 def test_streams_that_send_nothing(tmp_path: Path) -> None:
     """Half of the places at most are one client's, and a stream that is waited for too long is ended."""
     with served(tmp_path, streams=4, stall_seconds=5.0) as (_, address), Client(address) as client:

@@ -74,7 +74,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
         if request.reason and request.reason not in registers.contract()["reasons"]:
             raise invalid(f"is {request.reason[:40]!r}; the device has {', '.join(registers.contract()['reasons'])}", "reason")
         self._chosen(request)
-        with self._watchers.one(caller(context).name):
+        with self._watchers.one(caller(context).key):
             yield from self._changes(request, context, period / 1e3)
 
     def _changes(self, request: Any, context: grpc.ServicerContext, period: float) -> Iterator[pb.WatchResponse]:
