@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from penstock.designs.access_edge.control import metrics
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.server import is_local
+from penstock.designs.access_edge.control.services import problem_of
 from penstock.designs.access_edge.control.services.counters import queue_counters
 from penstock.designs.access_edge.control.sweep import COLUMNS, Sweep
 from penstock.designs.access_edge.control.waiting import Entry
@@ -345,8 +347,8 @@ class _Handler(BaseHTTPRequestHandler):
         except Problem as problem:
             status = _STATUS.get(problem.code, HTTPStatus.SERVICE_UNAVAILABLE)
             kind, body = _error(f"{problem.field}: {problem.message}" if problem.field else problem.message)
-        except CarrierError as error:
-            status, kind, body = HTTPStatus.SERVICE_UNAVAILABLE, *_error(str(error))
+        except (CarrierError, sqlite3.Error) as error:
+            status, kind, body = HTTPStatus.SERVICE_UNAVAILABLE, *_error(problem_of(error).message)
         except Exception as error:  # one request that nobody has thought of ends neither the connection nor its thread
             status = HTTPStatus.INTERNAL_SERVER_ERROR
             kind, body = _error(f"the server has met an error of its own ({type(error).__name__})")
