@@ -5,6 +5,7 @@ The server is a process of its own in front of the registers of `testing.control
 """
 
 import contextlib
+import itertools
 import json
 import random
 import socket
@@ -129,15 +130,85 @@ def test_clients_that_read_nothing_or_vanish(tmp_path: Path) -> None:
         assert memory(process) - rest < 64 << 20
 
 
+class Bare:
+    """A connection without a library, whose client takes no byte of an answer: the window of each stream is 0 (RFC 9113, section 6.9).
+    `over`: streams at whose end the server is; `ended`: those of them that it has given up."""
+
+    def __init__(self, address: str) -> None:
+        self.over: set[int] = set()
+        self.ended: set[int] = set()
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(address.removeprefix("unix:"))
+        self._socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + self._frame(4, 0, 0, (4).to_bytes(2) + bytes(4)))
+        self._streams = itertools.count(1, 2)
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    @staticmethod
+    def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+        return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
+
+    def call(self, method: str, request: bytes) -> None:
+        said = {":method": "POST", ":scheme": "http", ":path": f"/penstock.v1.{method}", ":authority": "x", "te": "trailers",
+                "content-type": "application/grpc"}  # fmt: skip
+        words = [(len(word).to_bytes(1) + word.encode()) for pair in said.items() for word in pair]
+        headers = b"".join(b"\0" + name + value for name, value in zip(words[::2], words[1::2], strict=True))
+        stream, body = next(self._streams), b"\0" + len(request).to_bytes(4) + request
+        self._socket.sendall(self._frame(1, 4, stream, headers) + self._frame(0, 1, stream, body))
+
+    def _read(self) -> None:
+        found = b""
+        while more := self._socket.recv(65_536):
+            found += more
+            while len(found) >= 9 and len(found) >= (size := 9 + int.from_bytes(found[:3])):
+                kind, flags, stream = found[3], found[4], int.from_bytes(found[5:9])
+                if kind in (4, 6) and not flags & 1:  # SETTINGS and PING want an answer
+                    self._socket.sendall(self._frame(kind, 1, 0, found[9:size] if kind == 6 else b""))
+                if kind == 3 or (kind == 1 and flags & 1):
+                    self.over.add(stream)
+                if kind == 3:
+                    self.ended.add(stream)
+                assert kind != 0, "the server sends what there is no window for"
+                found = found[size:]
+
+    def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._socket.close()
+
+
+@pytest.mark.parametrize("limits", [{"calls_of_one": 20}, {"held_bytes": 1 << 20}], ids=["calls", "bytes"])
+def test_answers_that_nobody_takes(limits: dict[str, Any], tmp_path: Path) -> None:
+    """Calls whose answers stay in the server: each keeps its place, and large ones count by their bytes, until it is ended; so there are
+    only so many at once, and what one process leaves there another one notices nothing of."""
+    with served(tmp_path, "tree_2048", stall_seconds=4.0, **limits) as (_, address), Client(address) as client:
+        client.provision(home(f"{n:0100d}") for n in range(512))
+        request = subscribers_pb2.ListSubscribersRequest(page_size=10_000)
+        size = client.subscribers.List(request).ByteSize()
+        most = limits.get("calls_of_one", limits.get("held_bytes", 0) // 2 // size)
+        assert 20 >= most > 2
+        with contextlib.closing(Bare(address)) as bare:
+            for count in (40, 80):
+                for _ in range(40):
+                    bare.call("Subscribers/List", request.SerializeToString())
+                # Those that are not refused are ended after a while, and then there is room for as many again.
+                until(lambda ended=most * count // 40: len(bare.ended) == ended)
+                assert len(bare.over) == count
+        until(lambda: code_of(lambda: client.subscribers.List(request, timeout=DEADLINE)) == Code.OK)
+
+
 def test_watchers_are_counted_by_client(tmp_path: Path) -> None:
     """By process at the Unix socket, as all calls are, though in the log all are the same user."""
-    with served(tmp_path, watchers=8, watchers_of_one=2) as (_, address), Client(address) as client:
-        with child("watch", address), child("watch", address):
-            own = [client.counters.Watch(counters_pb2.WatchRequest(), timeout=DEADLINE) for _ in range(2)]
-            assert all(next(one).snapshot for one in own)
-            assert code_of(lambda: next(client.counters.Watch(counters_pb2.WatchRequest()))) == Code.RESOURCE_EXHAUSTED
-            for one in own:
-                one.cancel()
+    with contextlib.ExitStack() as stack:
+        _, address = stack.enter_context(served(tmp_path, watchers=8, watchers_of_one=2))
+        for _ in range(2):
+            stack.enter_context(child("watch", address))
+        client = stack.enter_context(Client(address))
+        own = [client.counters.Watch(counters_pb2.WatchRequest(), timeout=DEADLINE) for _ in range(2)]
+        assert all(next(one).snapshot for one in own)
+        assert code_of(lambda: next(client.counters.Watch(counters_pb2.WatchRequest()))) == Code.RESOURCE_EXHAUSTED
+        for one in own:
+            one.cancel()
 
 
 def test_streams_that_send_nothing(tmp_path: Path) -> None:
@@ -556,7 +627,7 @@ def test_counters_are_those_of_their_subscriber(tmp_path: Path) -> None:
     """After a kill of the server, too, since which nothing was made durable: who was there goes on, also if it was changed; who has come
     meanwhile, at a place that another one had, or that nobody had, begins anew."""
     mirror, queues = CountingMirror(configs.load(CONFIG)), np.arange(0, 16, 4)  # the first of each of four subscribers
-    mirror.packets = {queue: 1_000 for queue in queues.tolist()}  # from before them
+    mirror.packets = dict.fromkeys(queues.tolist(), 1000)  # from before them
 
     def begun() -> tuple[Any, Sweep, Callable[[], list[int]]]:
         plant = plant_of(mirror, tmp_path / "i.sqlite")

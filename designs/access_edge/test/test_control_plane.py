@@ -568,7 +568,7 @@ def test_limits(tmp_path: Path) -> None:
     with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits) as (place,), Client(place) as client:
         watching = client.counters.Watch(counters_pb2.WatchRequest())
         assert next(watching).snapshot
-        with pytest.raises(grpc.RpcError, match="has 1 calls that watch counters, which is the most"):
+        with pytest.raises(grpc.RpcError, match="the server would have 2 calls that watch counters, at most 1 are allowed"):
             next(client.counters.Watch(counters_pb2.WatchRequest()))
         watching.cancel()
         long = subscribers_pb2.GetSubscriberRequest(name="x" * 3_000)

@@ -28,7 +28,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
 
     def __init__(self, plant: Plant, sweep: Sweep, limits: Limits) -> None:
         self._plant, self._sweep = plant, sweep
-        self._watchers = Places(limits.watchers, limits.watchers_of_one, "watch counters")
+        self._watchers = Places(limits.watchers, limits.watchers_of_one, "calls that watch counters")
 
     def Totals(self, request: Any, context: grpc.ServicerContext) -> pb.TotalsResponse:
         """Return the sums of the last sweep."""
