@@ -206,7 +206,7 @@ def _commits(folder: Path) -> float:
         begin = time.perf_counter()
         for number in range(COMMITS):
             with intent.transaction():
-                intent.put([number], [bytes(200)])
+                intent.put([number], [bytes(200)], [1])
         return COMMITS / (time.perf_counter() - begin)
 
 

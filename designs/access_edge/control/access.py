@@ -25,7 +25,9 @@ _READING = ("Get", "List", "Watch", "Totals", "Top", "Diff", "Read", "Check", "S
 MAX_WHAT = 400  # characters of a request in the audit log
 WATCH = "/penstock.v1.Counters/Watch"  # has places of its own
 UNREAD = {"/penstock.v1.Subscribers/Provision"}  # gets its messages as bytes, and reads them itself
-LARGE = 16 << 10  # bytes above which one request at a time is read and done: in memory it may be fifty times as large
+# Bytes above which one request at a time is read and done: in memory it may be fifty times as large; and above which an answer counts for
+# how much of these is held.
+LARGE = 16 << 10
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Limits:
     watchers: int = 16  # Counters.Watch at once, of all clients
     watchers_of_one: int = 8
     streams: int = 32  # other streaming calls at once, of all clients
-    stall_seconds: float = 60.0  # so long a stream may wait for its client to send or to read
-    held_bytes: int = 64 << 20  # of large requests that are held at once
+    stall_seconds: float = 60.0  # so long a stream may wait for its client to send or to read, and any answer to be taken
+    held_bytes: int = 64 << 20  # of large requests that are held at once; and of large answers that are not taken yet
     calls_per_second: float = 20_000.0  # of one client
 
 
@@ -121,38 +123,49 @@ class Charge:
 
 
 class Places:
-    """So many calls at once, and so many of one client."""
+    """So many calls at once, or bytes, and so many of one client."""
 
     def __init__(self, most: int, of_one: int, what: str, fair: bool = False) -> None:
-        """`what`: what they do, for the sentence of one too many. `fair`: one client may have at most as many as are still free, so that
-        some are left for others however many clients want all (dynamic thresholds, as among queues that share a memory)."""
+        """`what` there are, for the sentence of one too many. `fair`: one client may have at most as many as are still free, so that some
+        are left for others however many clients want all (dynamic thresholds, as among queues that share a memory)."""
         self._most, self._of_one, self._what, self._fair = most, of_one, what, fair
         self._taken: Counter[str] = Counter()
         self._lock = threading.Lock()
 
+    def take(self, name: str, count: int = 1) -> None:
+        """Take places for a client. Raises Problem."""
+        with self._lock:
+            own, of_all = self._taken[name] + count, self._taken.total() + count
+            if own > self._of_one:
+                raise self._too_many("this client", own, self._of_one)
+            if of_all > self._most:
+                raise self._too_many("the server", of_all, self._most)
+            if self._fair and own > (left := self._most - of_all + count):
+                raise self._too_many("this client", own, left)
+            self._taken[name] = own
+
+    def _too_many(self, who: str, count: int, most: int) -> Problem:
+        return Problem(Code.RESOURCE_EXHAUSTED, f"{who} would have {count:,} {self._what}, at most {most:,} are allowed now")
+
+    def give(self, name: str, count: int = 1) -> None:
+        """Give them back."""
+        with self._lock:
+            self._taken[name] -= count
+            if not self._taken[name]:
+                del self._taken[name]
+
     @contextlib.contextmanager
     def one(self, name: str) -> Iterator[None]:
         """Have a place for a client inside of the `with`. Raises Problem."""
-        with self._lock:
-            taken, free = self._taken[name], self._most - self._taken.total()
-            if taken >= self._of_one:
-                raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {taken} calls that {self._what}, which is the most")
-            if free <= 0:
-                raise Problem(Code.RESOURCE_EXHAUSTED, f"the server has {self._most} calls that {self._what}, which is the most")
-            if self._fair and taken >= free:
-                raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {taken} calls that {self._what}, as many as are left for others")
-            self._taken[name] += 1
+        self.take(name)
         try:
             yield
         finally:
-            with self._lock:
-                self._taken[name] -= 1
-                if not self._taken[name]:
-                    del self._taken[name]
+            self.give(name)
 
 
 class Stalls:
-    """Ends streams whose clients neither send nor read."""
+    """Ends calls whose clients neither send nor read."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -161,15 +174,24 @@ class Stalls:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stalls", daemon=True)
 
+    def begin(self, context: Any) -> int:
+        """From now on a client is waited for; returns the number of that."""
+        number = next(self._numbers)
+        self._waiting[number] = (time.monotonic(), context)
+        return number
+
+    def end(self, number: int) -> None:
+        """It is not any more."""
+        self._waiting.pop(number, None)
+
     @contextlib.contextmanager
     def waiting(self, context: Any) -> Iterator[None]:
         """Inside of the `with` the client is waited for."""
-        number = next(self._numbers)
-        self._waiting[number] = (time.monotonic(), context)
+        number = self.begin(context)
         try:
             yield
         finally:
-            self._waiting.pop(number, None)
+            self.end(number)
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -197,8 +219,9 @@ class Guard(grpc.ServerInterceptor):
         self._noting, self._limits, self._stalls = noting, limits, stalls
         self._buckets: dict[str, _Bucket] = {}
         self._lock = threading.Lock()
-        self._calls = Places(limits.calls, limits.calls_of_one, "are under way", fair=True)
-        self._streams = Places(limits.streams, limits.streams // 2, "stream")
+        self._calls = Places(limits.calls, limits.calls_of_one, "calls that are under way", fair=True)
+        self._streams = Places(limits.streams, limits.streams // 2, "calls that stream")
+        self._answers = Places(limits.held_bytes, limits.held_bytes // 2, "bytes of answers that are not taken", fair=True)
         self._large = threading.Lock()
         self.turns = Turns()
         self._held = Budget(limits.held_bytes)
@@ -220,14 +243,17 @@ class Guard(grpc.ServerInterceptor):
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             try:
-                with self._admitted(context, method, role, streams=handler.request_streaming) as who:
+                with self._admitted(context, method, role, streams=handler.request_streaming) as call:
+                    who = call.who
                     if handler.request_streaming:
                         try:
-                            return self._done(inner, self._messages(request, read, context, who.key), context, who, method)
+                            found = self._done(inner, self._messages(request, read, context, who.key), context, who, method)
+                            return self._charged(call, handler.response_serializer(found))
                         finally:
                             self.turns.leave()
                     with self._one_if_large(request), self.turns.one(who.key):
-                        return self._done(inner, _read(request, read), context, who, method)
+                        found = self._done(inner, _read(request, read), context, who, method)
+                        return self._charged(call, handler.response_serializer(found))
             except Problem as problem:
                 problem.abort(context)
 
@@ -247,17 +273,41 @@ class Guard(grpc.ServerInterceptor):
             (True, False): grpc.stream_unary_rpc_method_handler,
             (True, True): grpc.stream_stream_rpc_method_handler,
         }[handler.request_streaming, handler.response_streaming]
-        return kind(streamed if handler.response_streaming else guarded, self._raw, handler.response_serializer)
+        if handler.response_streaming:
+            return kind(streamed, self._raw, handler.response_serializer)
+        return kind(guarded, self._raw, None)  # its answers are bytes: what they are in memory is known so
 
     @contextlib.contextmanager
-    def _admitted(self, context: grpc.ServicerContext, method: str, role: str, streams: bool) -> Iterator[Caller]:
-        """Have a place for a call inside of the `with`, and say whose it is; `streams`: and a place for a stream. Raises Problem."""
+    def _admitted(self, context: grpc.ServicerContext, method: str, role: str, streams: bool) -> Iterator["_Call"]:
+        """Have a place for a call, inside of the `with` and until the client has the answer or is gone, and say whose it is; `streams`: and
+        a place for a stream inside of the `with`. Raises Problem."""
         who = caller(context)
         if ROLES.index(who.role) < ROLES.index(role):
             raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
         self._count(who.key)
-        with self._calls.one(who.key), self._streams.one(who.key) if streams else contextlib.nullcontext():
-            yield who
+        self._calls.take(who.key)
+        call = _Call(who)
+        try:
+            with self._streams.one(who.key) if streams else contextlib.nullcontext():
+                yield call
+        finally:
+            number = self._stalls.begin(context)
+
+            def end() -> None:
+                self._stalls.end(number)
+                self._calls.give(who.key)
+                if call.size:
+                    self._answers.give(who.key, call.size)
+
+            if not context.add_callback(end):  # the client is gone already
+                end()
+
+    def _charged(self, call: "_Call", answer: bytes) -> bytes:
+        """Return an answer, for which its call is charged from now on if it is large. Raises Problem."""
+        if len(answer) > LARGE:
+            self._answers.take(call.who.key, len(answer))
+            call.size = len(answer)
+        return answer
 
     def _one_if_large(self, raw: "_Raw") -> contextlib.AbstractContextManager[Any]:
         """Return what to do with a request inside of: large ones are read and done one at a time."""
@@ -274,7 +324,8 @@ class Guard(grpc.ServerInterceptor):
         self, requests: Iterator[Any], read: Callable[[bytes], Any], context: grpc.ServicerContext, client: str = ""
     ) -> Iterator[Any]:
         """Yield the messages of a stream; each is worked on in a turn of its client, if it is named, and so is what follows the last one.
-        Raises Problem."""
+        It is not where answers are streamed, too: working on a message is to wait there until its answer is taken. So a large one, beside
+        which no other one is done, is refused. Raises Problem."""
         while True:
             with self._stalls.waiting(context):
                 raw = next(requests, None)
@@ -284,6 +335,8 @@ class Guard(grpc.ServerInterceptor):
                 if client:
                     self.turns.take(client)
                 return
+            if len(raw.data) > LARGE and not client:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"a message of this method has at most {LARGE:,} bytes, not {len(raw.data):,}")
             with self._one_if_large(raw), self.turns.one(client) if client else contextlib.nullcontext():
                 request = _read(raw, read)
                 del raw
@@ -313,6 +366,14 @@ class Guard(grpc.ServerInterceptor):
             bucket.tokens -= enough
         if not enough:
             raise Problem(Code.RESOURCE_EXHAUSTED, f"at most {rate:,.0f} calls a second are taken from one client")
+
+
+@dataclass
+class _Call:
+    """A call: whose it is, and bytes of its answer that are charged."""
+
+    who: Caller
+    size: int = 0
 
 
 @dataclass

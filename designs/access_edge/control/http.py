@@ -5,9 +5,12 @@ no form can send, and the page's own Origin; no answer has a CORS header.
 """
 
 import contextlib
+import io
 import json
 import socket
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +26,7 @@ from penstock.designs.access_edge.control import metrics
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.server import is_local
+from penstock.designs.access_edge.control.services import problem_of
 from penstock.designs.access_edge.control.services.counters import queue_counters
 from penstock.designs.access_edge.control.sweep import COLUMNS, Sweep
 from penstock.designs.access_edge.control.waiting import Entry
@@ -32,8 +36,9 @@ from penstock.errors import UserError
 PAGE = Path(__file__).with_name("page.html")
 WHO = "web"  # in the audit log
 MAX_BODY = 4096
-MAX_CONNECTIONS = 64  # those above are closed at once
-IDLE_SECONDS = 15.0
+MAX_CONNECTIONS = 64  # when there is one more, the one is closed whose request has been awaited longest
+WAY_SECONDS = 1.0  # so long that may take; if it does, the new one is closed
+IDLE_SECONDS = 15.0  # until a request has come whole, and then until its answer is taken
 TOP, FOUND, NODES = 20, 20, 1_000  # entries of an answer at most
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"  # noqa: E501
 _STATUS = {
@@ -245,13 +250,36 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, place: tuple[str, int], site: Site) -> None:
         self.address_family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
         self.site, self._free = site, threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._awaited: dict[socket.socket, None] = {}  # connections whose request has not come yet, the one of the longest time first
+        self._lock = threading.Lock()
         super().__init__(place, _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if self._free.acquire(blocking=False):
+        if self._free.acquire(blocking=False) or (self._make_way() and self._free.acquire(timeout=WAY_SECONDS)):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
+
+    def await_request(self, connection: socket.socket) -> None:
+        """From now on a request is awaited of a connection."""
+        with self._lock:
+            self._awaited[connection] = None
+
+    def has_come(self, connection: socket.socket) -> None:
+        """It has come, or will not come any more."""
+        with self._lock:
+            self._awaited.pop(connection, None)
+
+    def _make_way(self) -> bool:
+        """End the connection whose request has been awaited longest, if there is one."""
+        with self._lock:
+            longest = next(iter(self._awaited), None)
+            if longest is None:
+                return False
+            del self._awaited[longest]
+            with contextlib.suppress(OSError):  # its client has ended it
+                longest.shutdown(socket.SHUT_RDWR)
+        return True
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
@@ -263,12 +291,46 @@ class _Server(ThreadingHTTPServer):
         """A client that goes in the middle of an answer is nobody's business."""
 
 
+class _Incoming(io.RawIOBase):
+    """What comes over a socket until a moment (time.monotonic()), in however small pieces; then TimeoutError."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__()
+        self._connection, self.until = connection, 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
     timeout = IDLE_SECONDS
 
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self._incoming = _Incoming(self.connection)
+        self.rfile = io.BufferedReader(self._incoming)
+
+    def handle_one_request(self) -> None:
+        """Its line, its headers and its body come within one time limit."""
+        self._incoming.until = time.monotonic() + self.timeout
+        self.server.await_request(self.connection)
+        try:
+            super().handle_one_request()
+        finally:
+            self.server.has_come(self.connection)
+
     def do_GET(self) -> None:
+        self.server.has_come(self.connection)
         self._answer(self._get)
 
     def do_POST(self) -> None:
@@ -285,8 +347,8 @@ class _Handler(BaseHTTPRequestHandler):
         except Problem as problem:
             status = _STATUS.get(problem.code, HTTPStatus.SERVICE_UNAVAILABLE)
             kind, body = _error(f"{problem.field}: {problem.message}" if problem.field else problem.message)
-        except CarrierError as error:
-            status, kind, body = HTTPStatus.SERVICE_UNAVAILABLE, *_error(str(error))
+        except (CarrierError, sqlite3.Error) as error:
+            status, kind, body = HTTPStatus.SERVICE_UNAVAILABLE, *_error(problem_of(error).message)
         except Exception as error:  # one request that nobody has thought of ends neither the connection nor its thread
             status = HTTPStatus.INTERNAL_SERVER_ERROR
             kind, body = _error(f"the server has met an error of its own ({type(error).__name__})")
@@ -333,7 +395,12 @@ class _Handler(BaseHTTPRequestHandler):
         if len(length) > 9 or int(length) > MAX_BODY:
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has at most {MAX_BODY:,} bytes")
         try:
-            body = json.loads(self.rfile.read(int(length)))
+            data = self.rfile.read(int(length))
+        except TimeoutError:
+            raise _Refused(HTTPStatus.REQUEST_TIMEOUT, f"a request must come within {self.timeout:g} s") from None
+        self.server.has_come(self.connection)
+        try:
+            body = json.loads(data)
         except (ValueError, RecursionError):
             raise invalid("the body is no JSON") from None
         return _json(found(body))  # type: ignore[misc]
@@ -344,6 +411,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise _Refused(HTTPStatus.NOT_FOUND, f"there is nothing at {path[:80]!r}")
 
     def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+        self.connection.settimeout(self.timeout)
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

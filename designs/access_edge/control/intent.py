@@ -54,20 +54,24 @@ _MIGRATIONS = (
     """
     -- The revision in meta is of what is gone: that of what is there stands in its message.
     """,
+    # Whose the counters of a place are that were kept: `came` is the version that made a subscriber, and no change of it changes that.
+    """
+    ALTER TABLE subscriber ADD COLUMN came INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 # What a transaction of few rows does is one statement, for Python lets go of its lock around each, and others go on then: a row of this
 # view is a subscriber, a line of a log, or both.
 _TOGETHER = """
-    CREATE TEMP VIEW together AS SELECT 0 AS idx, 0 AS intent, 0 AS id, 0 AS at, 0 AS who, 0 AS method, 0 AS what, 0 AS status;
+    CREATE TEMP VIEW together AS SELECT 0 AS idx, 0 AS intent, 0 AS came, 0 AS id, 0 AS at, 0 AS who, 0 AS method, 0 AS what, 0 AS status;
     CREATE TEMP TRIGGER together_put INSTEAD OF INSERT ON together WHEN NEW.idx NOT NULL
-        BEGIN INSERT OR REPLACE INTO subscriber VALUES (NEW.idx, NEW.intent); END;
+        BEGIN INSERT OR REPLACE INTO subscriber VALUES (NEW.idx, NEW.intent, NEW.came); END;
     CREATE TEMP TRIGGER together_audit INSTEAD OF INSERT ON together WHEN NEW.status = 'OK'
         BEGIN INSERT INTO audit VALUES (NEW.id, NEW.at, NEW.who, NEW.method, NEW.what, NEW.status); END;
     CREATE TEMP TRIGGER together_refused INSTEAD OF INSERT ON together WHEN NEW.status <> 'OK'
         BEGIN INSERT INTO refused VALUES (NEW.id, NEW.at, NEW.who, NEW.method, NEW.what, NEW.status); END;
 """
-_NO_SUBSCRIBER, _NO_LINE = (None,) * 2, (None,) * 6
+_NO_SUBSCRIBER, _NO_LINE = (None,) * 3, (None,) * 6
 MOST_TOGETHER = 128  # rows of such a statement
 # Of messages of subscribers that are kept in memory as well: all of a device of 262,144 queues, unless these are unusually long. What a
 # stream replaces is known so without being read, in case the device refuses.
@@ -90,7 +94,7 @@ class Intent:
             self._db.execute("PRAGMA temp_store=MEMORY")
             self._db.executescript(_TOGETHER)
             self._inside = self._begun = False  # of a transaction; and of one that has more than one statement
-            self._subscribers: list[tuple[int, bytes]] = []  # of a transaction, not written yet
+            self._subscribers: list[tuple[int, bytes, int]] = []  # of a transaction, not written yet
             self._lines: list[tuple[Any, ...]] = []
             self._recent: dict[int, bytes] = {}  # messages that were read or written last, by index
             self._recent_bytes = 0
@@ -159,7 +163,7 @@ class Intent:
         if rows:
             self._subscribers.clear()
             self._lines.clear()
-            words = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+            words = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
             self._db.execute(f"INSERT INTO together VALUES {words}", list(itertools.chain.from_iterable(rows)))
 
     def _add(self, waiting: list[Any], row: tuple[Any, ...]) -> None:
@@ -204,20 +208,20 @@ class Intent:
 
     # ---- subscribers
 
-    def put(self, indices: Sequence[int], messages: Sequence[bytes]) -> None:
-        """Write subscribers, in place of those at the same index."""
+    def put(self, indices: Sequence[int], messages: Sequence[bytes], came: Sequence[int]) -> None:
+        """Write subscribers, in place of those at the same index; `came`: the versions that made them."""
         few = MOST_TOGETHER // 2
-        for row in zip(indices[:few], messages[:few], strict=True):
+        for row in zip(indices[:few], messages[:few], came[:few], strict=True):
             self._add(self._subscribers, row)
         self._remember_recent(indices[:few], messages[:few])
         for begin in range(few, len(indices), MOST_TOGETHER):
             some = slice(begin, begin + MOST_TOGETHER)
             self._begin()
             self._remember_recent(indices[some], messages[some])
-            pairs: list[Any] = [None] * (2 * len(indices[some]))
-            pairs[::2], pairs[1::2] = indices[some], messages[some]
-            words = ", ".join(["(?, ?)"] * len(indices[some]))
-            self._db.execute(f"INSERT OR REPLACE INTO subscriber VALUES {words}", pairs)
+            values: list[Any] = [None] * (3 * len(indices[some]))
+            values[::3], values[1::3], values[2::3] = indices[some], messages[some], came[some]
+            words = ", ".join(["(?, ?, ?)"] * len(indices[some]))
+            self._db.execute(f"INSERT OR REPLACE INTO subscriber VALUES {words}", values)
 
     def delete(self, indices: Iterable[int]) -> None:
         """Take subscribers away, and remember that their places are empty."""
@@ -256,6 +260,10 @@ class Intent:
         """Yield all, by index."""
         for _, blob in self.messages():
             yield subscribers_pb2.Subscriber.FromString(blob)
+
+    def came(self) -> dict[int, int]:
+        """Return the versions that made them, by index; 0 of what an earlier Penstock has noted."""
+        return dict(self._db.execute("SELECT idx, came FROM subscriber"))
 
     def retired(self) -> list[int]:
         """Return the places that had a subscriber and are empty."""

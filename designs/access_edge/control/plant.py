@@ -93,7 +93,7 @@ class Plant:
         self.index_of: dict[str, int] = {}
         self.name_of: dict[int, str] = {}
         self.version_of: NDArray[np.int64] = np.zeros(facts.subscribers, dtype=np.int64)  # 0: there is none
-        self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it; 0: before this start
+        self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it
         self.nodes: dict[int, tree_pb2.Node] = {}
         self.ports: dict[int, tree_pb2.Port] = {}
         self.revision = intent.revision()
@@ -118,6 +118,10 @@ class Plant:
         """Whether the device may not have what is intended: it did not do a change, or was lost and may have begun anew."""
         return self._stale or self._losses != self.carrier.losses
 
+    def doubt(self) -> None:
+        """The device may not have what is intended."""
+        self._stale = True
+
     # ---- start
 
     def restore(self) -> common_pb2.Applied:
@@ -135,10 +139,10 @@ class Plant:
             for index in [index for index, name in self.name_of.items() if there.get(index) != name]:
                 self._name(index, None)
             for change in changes.values():
-                known = self.taken[change.index]
                 self._name(change.index, change.message)
-                if change.message and not known:
-                    self.since[change.index] = 0
+            for index, version in self.intent.came().items():
+                if self.taken[index]:
+                    self.since[index] = version
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
@@ -533,8 +537,7 @@ class Plant:
         for index, message in batch.before.items():
             if message:
                 self._name(index, message)
-        since = list(batch.since.values()) if isinstance(batch.since, dict) else batch.since
-        self.since[list(batch.before)] = since
+        self.since[list(batch.before)] = self._since_of(batch)
 
     def name(self, names: list[str], places: NDArray[np.int64], version: int) -> None:
         """Let places have subscribers of these names, whose versions count up from `version`; what has a name already keeps it."""
@@ -568,8 +571,10 @@ class Plant:
     def store(self, indices: list[int], messages: list[bytes], revision: int) -> None:
         """Make subscribers durable, the last of which has this version. Raises Problem."""
         self._check_that_it_waits(self._entry())
+        places, versions = np.array(indices), np.arange(revision + 1 - len(indices), revision + 1)
+        came = np.where(np.frombuffer(self.taken, dtype=np.bool_)[places], self.since[places], versions).tolist()
         with self._transaction():
-            self.intent.put(indices, messages)
+            self.intent.put(indices, messages, came)
             again = self._retired.intersection(indices) if self._retired else ()
             self.intent.occupy(again)
             self._log(self._entry())
@@ -582,20 +587,30 @@ class Plant:
         if gone:
             self.intent.delete(gone)
             self.intent.set_revision(self.revision)
-        self.intent.put([m.index for m in there], [m.SerializeToString() for m in there])
+        self._put(there)
         if self._retired:
             self.intent.occupy(m.index for m in there if m.index in self._retired)
             self._retired.difference_update(m.index for m in there)
         self._retired.update(gone)
 
+    def _put(self, messages: list[Subscriber]) -> None:
+        places = [message.index for message in messages]
+        self.intent.put(places, [message.SerializeToString() for message in messages], [int(self.since[index]) for index in places])
+
+    @staticmethod
+    def _since_of(batch: Batch) -> list[int]:
+        """Return what `since` was before a batch, in the order of its places."""
+        return list(batch.since.values()) if isinstance(batch.since, dict) else batch.since.tolist()
+
     def take_back(self, batch: Batch, error: Exception) -> Problem:
         """The device has not done it, for whatever reason: take the intent back, and what it did with it as well; return what to say."""
         began, reason = time.monotonic(), str(error) or type(error).__name__
         old = [message for message in batch.before.values() if message]
+        since = dict(zip(batch.before, self._since_of(batch), strict=True))
         try:
             with self._transaction():
                 self.intent.delete(batch.before)
-                self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
+                self.intent.put([m.index for m in old], [m.SerializeToString() for m in old], [since[m.index] for m in old])
                 self.intent.occupy(m.index for m in old)
                 if batch.ident:
                     self.intent.forget(batch.ident)

@@ -8,17 +8,17 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 Code = grpc.StatusCode
-MAX_WORDS = 600  # characters of a sentence: what is longer, such as a value that is echoed, is cut in the middle
+# Bytes of a sentence, and of the path of a field. What is longer, such as a value that is echoed, is cut in the middle: a status goes in
+# headers, and a client that gets more than some kilobytes of these is told of nothing else.
+MAX_WORDS, MAX_FIELD = 600, 200
 
 
 class Problem(Exception):
     """A request that cannot be done."""
 
     def __init__(self, code: grpc.StatusCode, message: str, field: str = "") -> None:
-        if len(message) > MAX_WORDS:
-            message = f"{message[: MAX_WORDS // 2]} ... {message[-MAX_WORDS // 2 :]}"
-        super().__init__(message)
-        self.code, self.message, self.field = code, message, field
+        self.code, self.message, self.field = code, _cut(message, MAX_WORDS), _cut(field, MAX_FIELD)
+        super().__init__(self.message)
 
     def at(self, path: str) -> "Problem":
         """Return the same with its field below `path`."""
@@ -44,6 +44,14 @@ class Problem(Exception):
         """End the call with it."""
         context.abort_with_status(rpc_status.to_status(self.status()))
         raise AssertionError
+
+
+def _cut(text: str, most: int) -> str:
+    data = text.encode(errors="replace")
+    if len(data) <= most:
+        return text
+    begin, end = (part.decode(errors="ignore") for part in (data[: most // 2], data[-most // 2 :]))
+    return f"{begin} ... {end}"
 
 
 def invalid(message: str, field: str = "") -> Problem:

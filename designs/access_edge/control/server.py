@@ -39,7 +39,6 @@ from penstock.v1 import (
 )
 
 STOP_SECONDS = 2.0
-INNER = ".inner"  # behind the path of a Unix socket: where gRPC itself listens
 SWITCH_SECONDS = 0.0005  # after so long a thread of Python lets others go on: a call has several
 M_ARENA_MAX = -8  # of mallopt(3)
 HANDSHAKE_MS = 10_000  # for a connection to become one of HTTP/2
@@ -101,13 +100,13 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     pool = Workers("grpc")
     server = grpc.server(pool, interceptors=[guard], options=options, maximum_concurrent_rpcs=limits.calls)
     health_service = _add(server, plant, sweep, limits)
-    places = [_listen(server, address, tls) for address in listen]
-    server.start()
     try:
         with contextlib.ExitStack() as stack:
-            for place in places:
-                if place.startswith("unix:"):
-                    stack.enter_context(_relayed(place.removeprefix("unix:"), limits.connections))
+            inner = {address: stack.enter_context(_inner(server, address)) for address in listen if address.startswith("unix:")}
+            places = [address if address in inner else _listen(server, address, tls) for address in listen]
+            server.start()
+            for place, behind in inner.items():
+                stack.enter_context(_relayed(place.removeprefix("unix:"), behind, limits.connections))
             stack.enter_context(stalls.watched())
             yield places
     finally:
@@ -118,8 +117,32 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
 
 
 @contextlib.contextmanager
-def _relayed(path: str, connections: int) -> Iterator[None]:
-    """Let clients in at the socket `path` inside of the `with`: gRPC listens beside it, and learns from whom each connection is
+def _inner(server: grpc.Server, address: str) -> Iterator[str]:
+    """Have gRPC listen behind the Unix socket at `address`; yields where. Raises UserError.
+
+    gRPC takes whatever socket is at the path away, binds its own, and takes that path away again at its end, so no other server may ever
+    have the same one: it has a name that is drawn, and none any more as soon as it is bound. An open file leads to it from then on."""
+    path = f"{address.removeprefix('unix:')}.{os.getpid()}-{os.urandom(4).hex()}"
+    with contextlib.ExitStack() as stack:
+        mask = os.umask(0o177)  # from its first moment the socket is this user's alone
+        try:
+            server.add_insecure_port(f"unix:{path}")
+            stack.callback(os.close, file := os.open(path, os.O_PATH))
+            os.unlink(path)
+        except (RuntimeError, OSError) as error:
+            raise _no_listening(address, error) from None
+        finally:
+            os.umask(mask)
+        yield f"/proc/self/fd/{file}"
+
+
+def _no_listening(address: str, error: Exception) -> UserError:
+    return UserError(f"--listen {address}: cannot be listened at ({' '.join(str(error).split())[:120]})")
+
+
+@contextlib.contextmanager
+def _relayed(path: str, inner: str, connections: int) -> Iterator[None]:
+    """Let clients in at the socket `path` inside of the `with`: gRPC listens at `inner`, and learns from whom each connection is
     (relay.hpp). Raises UserError."""
     from penstock.engine import engine
 
@@ -131,9 +154,9 @@ def _relayed(path: str, connections: int) -> Iterator[None]:
         os.unlink(path)
     mask = os.umask(0o177)  # from its first moment the socket is this user's alone
     try:
-        made = relay(path, path + INNER, f"penstock-{os.getpid()}-{os.urandom(4).hex()}", connections)
+        made = relay(path, inner, f"penstock-{os.getpid()}-{os.urandom(4).hex()}", connections)
     except (RuntimeError, OSError) as error:
-        raise UserError(f"--listen unix:{path}: cannot be listened at ({' '.join(str(error).split())[:120]})") from None
+        raise _no_listening(f"unix:{path}", error) from None
     finally:
         os.umask(mask)
     try:
@@ -156,19 +179,12 @@ def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
             f"--listen {address}: is not local, so it needs --tls-cert, --tls-key and --tls-clients (docs/how-to/certificates.md)"
         )
     host, _, port = address.rpartition(":")
-    if not address.startswith("unix:") and not (host and port.isdigit() and int(port) < 1 << 16):
+    if not (host and port.isdigit() and int(port) < 1 << 16):
         raise UserError(f"--listen {address}: must be unix:PATH or HOST:PORT")
     try:
-        if address.startswith("unix:"):
-            mask = os.umask(0o177)  # from its first moment the socket is this user's alone
-            try:
-                server.add_insecure_port(address + INNER)
-            finally:
-                os.umask(mask)
-            return address
         bound = server.add_secure_port(address, tls.credentials()) if tls else server.add_insecure_port(address)
     except (RuntimeError, OSError) as error:
-        raise UserError(f"--listen {address}: cannot be listened at ({' '.join(str(error).split())[:120]})") from None
+        raise _no_listening(address, error) from None
     return f"{host}:{bound}"
 
 

@@ -13,6 +13,7 @@ import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ _REGISTERS = (
     "in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes", "aqm_drop_packets", "aqm_drop_bytes",
     "mark_packets",
 )  # fmt: skip
+WRAP_SHIFT = 8  # a counter that has fallen has wrapped if it is at most this part (2^-8) of its range further than it was
 LEVELS = ("device", "node", "port", "class")
 AT_ONCE = 256  # queues of a program; what else wants the registers comes in between two of them
 # So long, and as long again as it has read itself, a sweep waits for streams that set many up, which then have processor and device for
@@ -40,6 +42,8 @@ PATIENCE_SECONDS = 1.0
 SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
+_WIDTHS: Counts = np.array([registers.table()[name]["fields"]["value"][1] for name in _REGISTERS], dtype=np.uint64)  # bits
+_MASKS: Counts = np.uint64(0xFFFF_FFFF_FFFF_FFFF) >> np.uint64(64) - _WIDTHS
 
 
 def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> tuple[Counts, NDArray[np.int64]]:
@@ -87,6 +91,21 @@ def reasons(carrier: Carrier) -> dict[str, tuple[int, int]]:
     return {name: (whole[2 * i], whole[2 * i + 1]) for i, name in enumerate(names)}
 
 
+def counted(now: Counts, before: Counts) -> tuple[Counts, NDArray[np.bool_]]:
+    """Return what was counted between two readings, rows of COLUMNS, and of each row whether the device was reset between them: any of its
+    counters has fallen then. One that has wrapped has fallen, too, but from near its top, and stands little above 0."""
+    change = (now - before) & _MASKS
+    was_reset = ((now < before) & (change > _MASKS >> np.uint64(WRAP_SHIFT))).any(axis=-1)
+    return np.where(was_reset[..., None], now, change), was_reset
+
+
+def _waiting(raw: Counts, columns: tuple[int, int, int]) -> NDArray[np.int64]:
+    """Return what came less what left and what the AQM has dropped; of these three each may have wrapped."""
+    came, left, dropped = columns
+    above = np.uint64(64) - _WIDTHS[came]
+    return ((raw[:, came] - raw[:, left] - raw[:, dropped]) << above).astype(np.int64) >> above.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Sums:
     """Counters of all queues below something, in the order of COLUMNS, and what is queued there and leaves now."""
@@ -116,7 +135,6 @@ class Sweep:
         self.number = 0  # of sweeps
         self.done = threading.Condition()  # told after each
         self._raw: Counts = np.zeros_like(self.counts)  # as the device has them
-        self._base: Counts = np.zeros_like(self.counts)  # what is taken off; modulo 2^64
         self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
         self._swept: Counts = np.zeros_like(self.counts)  # `_raw` of the last sweep, which looks of single queues leave alone
         self._swept_of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)
@@ -192,6 +210,7 @@ class Sweep:
                 self.error = ""
             except CarrierError as error:
                 self.error = str(error)
+                self._plant.doubt()  # who knows what it has when it answers again: it may have been reset meanwhile
             except Exception as error:  # whatever it is: who reads counters must not wait for a thread that has ended
                 self._failed(error)
             with self.done:
@@ -216,8 +235,8 @@ class Sweep:
         self.error = words
 
     def _once(self) -> None:
-        if self._plant.stale:  # it answers again, or this fails, too
-            self._plant.restore()
+        if self._plant.stale:
+            self._plant.restore()  # it answers again, or this fails, too
         self.reasons = reasons(self._plant.carrier)
         queues, self._began, self._waited = self.owned(), time.monotonic(), 0.0
         for begin in range(0, len(queues), AT_ONCE):
@@ -278,16 +297,16 @@ class Sweep:
             some = slice(begin, begin + AT_ONCE)
             now[nodes[some], classes[some]] = snapshots_of_nodes(self._plant.carrier, facts, nodes[some], classes[some])
         seconds = self._device_seconds()
-        before = now if self._by_node is None else self._by_node
-        was_reset = (now[:, :, (IN_P, DROP_P)] < before[:, :, (IN_P, DROP_P)]).any()
-        change = (now if was_reset else now - before).reshape(-1, len(COLUMNS))
+        change, resets = counted(now, now if self._by_node is None else self._by_node)
+        was_reset = resets.any()
+        change = (now if was_reset else change).reshape(-1, len(COLUMNS))
         took = seconds - self._by_node_seconds if self._by_node_seconds and not was_reset else 0.0
         with self.done:
             for level, at in self._places(nodes.astype(np.int32), classes.astype(np.uint8)).items():
                 np.add.at(self._sums[level], at, change)
                 if took > 0:
                     self._rates[level] = np.bincount(at, weights=8.0 / took * change[:, OUT_B], minlength=len(self._rates[level]))
-        self._by_node, self._by_node_seconds = now, seconds
+            self._by_node, self._by_node_seconds = now, seconds
         self._by_node_at = time.monotonic()
         self._by_node_took = self._by_node_at - began
 
@@ -295,25 +314,21 @@ class Sweep:
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         since = plant.since[queues // each]
         node, classes = plant.node_of[queues // each], plant.codes.classes(plant.queue_code[queues])
-        was_reset = (raw[:, (IN_P, DROP_P)] < self._raw[queues][:, (IN_P, DROP_P)]).any(axis=1)
-        self._base[queues[was_reset]] -= self._raw[queues[was_reset]]
+        change, was_reset = counted(raw, self._raw[queues])
         self._swept_of[queues[was_reset]] = NONE
-        change = raw - np.where(was_reset[:, None], 0, self._raw[queues])
-        came = (since != self._of[queues]) & (since > 0)
-        self._base[queues[came]] = raw[came]
+        came = since != self._of[queues]
+        self.counts[queues] = np.where(came[:, None], 0, self.counts[queues] + change)
         known = since == self._swept_of[queues]
         if of_sweep:
             seconds = np.maximum(device - self._swept_at[queues], 1e-6)
-            swept = raw - self._swept[queues]
+            swept = (raw - self._swept[queues]) & _MASKS
             self.rates[queues] = np.where(known, 8.0 * swept[:, OUT_B] / seconds, 0.0)
             self.drops[queues] = np.where(known, swept[:, DROP_P].astype(np.int64), 0)
             self._swept[queues], self._swept_of[queues], self._swept_at[queues] = raw, since, device
         else:
             self.rates[queues[~known]] = self.drops[queues[~known]] = 0
-        self.counts[queues] = raw - self._base[queues]
-        signed = raw.astype(np.int64)
-        self.queued[queues, 0] = signed[:, IN_P] - signed[:, OUT_P] - signed[:, AQM_P]
-        self.queued[queues, 1] = signed[:, IN_B] - signed[:, OUT_B] - signed[:, AQM_B]
+        self.queued[queues, 0] = _waiting(raw, (IN_P, OUT_P, AQM_P))
+        self.queued[queues, 1] = _waiting(raw, (IN_B, OUT_B, AQM_B))
         self._raw[queues], self._of[queues], self.at[queues] = raw, since, now
         for level, at in self._places(node, classes).items():
             if len(self._sums[level]) and not plant.facts.node_counters:
@@ -337,12 +352,14 @@ class Sweep:
     # ---- durable
 
     def _keep(self) -> None:
-        rows = np.flatnonzero(self._raw.any(axis=1) | self._base.any(axis=1))
         file = io.BytesIO()
-        sums = {f"sums_{level}": values for level, values in self._sums.items()}
-        if self._by_node is not None:
-            sums["by_node"] = self._by_node
-        np.savez_compressed(file, rows=rows, raw=self._raw[rows], base=self._base[rows], **sums)  # type: ignore[arg-type]
+        with self.done:  # all of one moment: what is in a sum is not counted again after a restart
+            rows = np.flatnonzero(self._of != NONE)
+            values: dict[str, NDArray[Any]] = {"rows": rows, "of": self._of[rows], "raw": self._raw[rows], "counts": self.counts[rows]}
+            values |= {f"sums_{level}": some.copy() for level, some in self._sums.items()}
+            if self._by_node is not None:
+                values["by_node"] = self._by_node
+        np.savez_compressed(file, **values)  # type: ignore[arg-type]
         with self._plant.lock:
             self._plant.intent.keep("sweep", file.getvalue())
             self._plant.flush()
@@ -354,7 +371,12 @@ class Sweep:
         if not kept:
             return
         with np.load(io.BytesIO(kept)) as found:
-            self._raw[found["rows"]], self._base[found["rows"]] = found["raw"], found["base"]
+            rows = found["rows"]
+            self._raw[rows] = found["raw"]
+            if "of" in found:
+                self._of[rows], self.counts[rows] = found["of"], found["counts"]
+            else:  # of an earlier version
+                self._of[rows], self.counts[rows] = 0, found["raw"] - found["base"]
             self._by_node = found.get("by_node")
             for level in LEVELS:
                 self._sums[level][:] = found[f"sums_{level}"]

@@ -5,6 +5,7 @@ The server is a process of its own in front of the registers of `testing.control
 """
 
 import contextlib
+import itertools
 import json
 import random
 import socket
@@ -18,15 +19,19 @@ from typing import Any
 import grpc
 import numpy as np
 import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import sweep as sweeps
 from penstock.designs.access_edge.control.client import Client
+from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.server import serving
-from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, Sweep
+from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, OUT_P, Sweep
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, child, home, memory, plant_of
+from penstock.driver.carrier import CarrierError
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
@@ -123,6 +128,87 @@ def test_clients_that_read_nothing_or_vanish(tmp_path: Path) -> None:
         # Threads of calls stay for the next ones; there are no more of them than there were calls at once.
         assert threads(process) <= before + 6
         assert memory(process) - rest < 64 << 20
+
+
+class Bare:
+    """A connection without a library, whose client takes no byte of an answer: the window of each stream is 0 (RFC 9113, section 6.9).
+    `over`: streams at whose end the server is; `ended`: those of them that it has given up."""
+
+    def __init__(self, address: str) -> None:
+        self.over: set[int] = set()
+        self.ended: set[int] = set()
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(address.removeprefix("unix:"))
+        self._socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + self._frame(4, 0, 0, (4).to_bytes(2) + bytes(4)))
+        self._streams = itertools.count(1, 2)
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    @staticmethod
+    def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+        return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
+
+    def call(self, method: str, request: bytes) -> None:
+        said = {":method": "POST", ":scheme": "http", ":path": f"/penstock.v1.{method}", ":authority": "x", "te": "trailers",
+                "content-type": "application/grpc"}  # fmt: skip
+        words = [(len(word).to_bytes(1) + word.encode()) for pair in said.items() for word in pair]
+        headers = b"".join(b"\0" + name + value for name, value in zip(words[::2], words[1::2], strict=True))
+        stream, body = next(self._streams), b"\0" + len(request).to_bytes(4) + request
+        self._socket.sendall(self._frame(1, 4, stream, headers) + self._frame(0, 1, stream, body))
+
+    def _read(self) -> None:
+        found = b""
+        while more := self._socket.recv(65_536):
+            found += more
+            while len(found) >= 9 and len(found) >= (size := 9 + int.from_bytes(found[:3])):
+                kind, flags, stream = found[3], found[4], int.from_bytes(found[5:9])
+                if kind in (4, 6) and not flags & 1:  # SETTINGS and PING want an answer
+                    self._socket.sendall(self._frame(kind, 1, 0, found[9:size] if kind == 6 else b""))
+                if kind == 3 or (kind == 1 and flags & 1):
+                    self.over.add(stream)
+                if kind == 3:
+                    self.ended.add(stream)
+                assert kind != 0, "the server sends what there is no window for"
+                found = found[size:]
+
+    def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._socket.close()
+
+
+@pytest.mark.parametrize("limits", [{"calls_of_one": 20}, {"held_bytes": 1 << 20}], ids=["calls", "bytes"])
+def test_answers_that_nobody_takes(limits: dict[str, Any], tmp_path: Path) -> None:
+    """Calls whose answers stay in the server: each keeps its place, and large ones count by their bytes, until it is ended; so there are
+    only so many at once, and what one process leaves there another one notices nothing of."""
+    with served(tmp_path, "tree_2048", stall_seconds=4.0, **limits) as (_, address), Client(address) as client:
+        client.provision(home(f"{n:0100d}") for n in range(512))
+        request = subscribers_pb2.ListSubscribersRequest(page_size=10_000)
+        size = client.subscribers.List(request).ByteSize()
+        most = limits.get("calls_of_one", limits.get("held_bytes", 0) // 2 // size)
+        assert 20 >= most > 2
+        with contextlib.closing(Bare(address)) as bare:
+            for count in (40, 80):
+                for _ in range(40):
+                    bare.call("Subscribers/List", request.SerializeToString())
+                # Those that are not refused are ended after a while, and then there is room for as many again.
+                until(lambda ended=most * count // 40: len(bare.ended) == ended)
+                assert len(bare.over) == count
+        until(lambda: code_of(lambda: client.subscribers.List(request, timeout=DEADLINE)) == Code.OK)
+
+
+def test_watchers_are_counted_by_client(tmp_path: Path) -> None:
+    """By process at the Unix socket, as all calls are, though in the log all are the same user."""
+    with contextlib.ExitStack() as stack:
+        _, address = stack.enter_context(served(tmp_path, watchers=8, watchers_of_one=2))
+        for _ in range(2):
+            stack.enter_context(child("watch", address))
+        client = stack.enter_context(Client(address))
+        own = [client.counters.Watch(counters_pb2.WatchRequest(), timeout=DEADLINE) for _ in range(2)]
+        assert all(next(one).snapshot for one in own)
+        assert code_of(lambda: next(client.counters.Watch(counters_pb2.WatchRequest()))) == Code.RESOURCE_EXHAUSTED
+        for one in own:
+            one.cancel()
 
 
 def test_streams_that_send_nothing(tmp_path: Path) -> None:
@@ -264,6 +350,26 @@ def test_requests_that_are_large_in_memory(tmp_path: Path) -> None:
         print(f"{grown >> 20} MB more than at rest")
         assert grown < BOUND
         alive(client)
+
+
+def test_large_messages_of_who_reads_nothing(tmp_path: Path) -> None:
+    """Of large requests one is done at a time, and no client holds that up by not taking its answers: where these are streamed, too, none
+    is taken."""
+    large = subscribers_pb2.BatchRequest(changes=[subscribers_pb2.Change(replace=Subscriber(name="n" * 100, node=999))] * 200)
+    options = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 16 << 10), ("grpc.use_local_subchannel_pool", 1)]
+    with served(tmp_path) as (_, address), Client(address) as client, grpc.insecure_channel(address, options) as channel:
+        end = threading.Event()
+
+        def questions() -> Iterator[Any]:
+            for _ in range(40):
+                yield reflection_pb2.ServerReflectionRequest(file_containing_symbol="x" * 30_000)
+            end.wait()
+
+        stream = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(questions())
+        time.sleep(1.0)
+        assert len(client.subscribers.Batch(large, timeout=DEADLINE).failures) == 200
+        assert code_of(lambda: list(stream)) == Code.RESOURCE_EXHAUSTED
+        end.set()
 
 
 def _varint(value: int) -> bytes:
@@ -461,6 +567,100 @@ def test_a_look_at_one_queue_leaves_rates_alone() -> None:
     assert sweep.rates[0] == 0 and sweep.counts[0, OUT_B] == 3_200
 
 
+def counting(config: str = CONFIG) -> tuple[Any, Sweep, Callable[..., list[int]]]:
+    """A sweep of a device with one subscriber; what it shows of its first queue after a look at these counters."""
+    plant = plant_of(CountingMirror(configs.load(config)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+
+    def look(*counters: int) -> list[int]:
+        raw = np.zeros((1, len(sweeps.COLUMNS)), dtype=np.uint64)
+        raw[0, : len(counters)] = counters
+        sweep._take(np.array([0]), raw, 1.0, 1.0, of_sweep=True)
+        return [int(count) for count in sweep.counts[0, : len(counters)]]
+
+    return plant, sweep, look
+
+
+def test_a_reset_shows_in_any_counter() -> None:
+    """As many packets as before, but smaller ones: the counters go on from where they were, by queue and in sums."""
+    _, sweep, look = counting()
+    look(10, 15_000, 10, 15_000)
+    assert look(11, 16_500, 11, 16_500) == [1, 1_500, 1, 1_500]
+    assert look(11, 704, 10, 640) == [12, 2_204, 11, 2_140] and sweep.queued[0].tolist() == [1, 64] and sweep.rates[0] == 0
+    assert sweep.sums("device")[0].counts[:4] == [22, 17_204, 21, 17_140]
+    assert look(12, 768, 12, 768) == [13, 2_268, 13, 2_268] and sweep.queued[0].tolist() == [0, 0]
+
+
+def test_counters_that_wrap_go_on() -> None:
+    """Those of packets have fewer bits than those of bytes, both fewer than 64; what waits is right while one of two has wrapped."""
+    widths = [registers.table()[name]["fields"]["value"][1] for name in ("in_packets", "in_bytes")]
+    assert all(40 < width < 64 for width in widths)
+    for column, width in enumerate(widths):
+        _, sweep, look = counting()
+        top, begin, wrapped = (1 << width) - 100, [500] * 4, [600] * 4
+        begin[column] = begin[column + 2] = top
+        wrapped[column], wrapped[column + 2] = 50, top + 90
+        look(*begin)
+        assert look(*wrapped)[column] == 150 and sweep.queued[0, column] == 60
+        wrapped[column + 2] = 50
+        assert look(*wrapped)[column] == look(*wrapped)[column + 2] == 150 and sweep.queued[0, column] == 0
+        assert sweep.sums("device")[0].counts[column] == top + 150
+
+
+def test_what_is_kept_is_of_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look while the counters are made durable: after a restart nothing of it is counted twice."""
+    plant, sweep, look = counting()
+    look(5)
+    look(7)
+    save = np.savez_compressed
+
+    def beside(*arguments: Any, **values: Any) -> None:
+        look(9)
+        save(*arguments, **values)
+
+    monkeypatch.setattr(np, "savez_compressed", beside)
+    sweep._keep()
+    after = Sweep(plant)
+    after._take(np.array([0]), sweep._raw[:1], 2.0, 2.0, of_sweep=True)
+    assert after.sums("device")[0].counts[0] == 9 and after.counts[0, 0] == 4
+
+
+def test_counters_are_those_of_their_subscriber(tmp_path: Path) -> None:
+    """After a kill of the server, too, since which nothing was made durable: who was there goes on, also if it was changed; who has come
+    meanwhile, at a place that another one had, or that nobody had, begins anew."""
+    mirror, queues = CountingMirror(configs.load(CONFIG)), np.arange(0, 16, 4)  # the first of each of four subscribers
+    mirror.packets = dict.fromkeys(queues.tolist(), 1000)  # from before them
+
+    def begun() -> tuple[Any, Sweep, Callable[[], list[int]]]:
+        plant = plant_of(mirror, tmp_path / "i.sqlite")
+        sweep = Sweep(plant)
+
+        def look() -> list[int]:
+            sweep.look(queues)
+            return [int(count) for count in sweep.counts[queues, OUT_P]]
+
+        return plant, sweep, look
+
+    plant, sweep, look = begun()
+    plant.change([lambda: home("stays"), lambda: home("is changed"), lambda: home("goes")])
+    for packets in range(10):
+        assert look()[:3] == [packets] * 3
+    sweep._keep()
+    plant.change([lambda: home("is changed", node=1), lambda: "goes"])
+    plant.change([lambda: home("comes"), lambda: home("comes, too")])
+    assert look() == [10, 10, 0, 0] and plant.index_of["comes"] == 2
+    plant.intent.close()  # as a kill
+    plant, sweep, look = begun()
+    assert look() == [11, 11, 0, 0]
+    assert look() == [12, 12, 1, 1]
+    sweep._keep()
+    plant.intent.close()
+    plant, sweep, look = begun()
+    assert look() == [13, 13, 2, 2]
+    plant.intent.close()
+
+
 def test_rates_are_in_the_time_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that is slower than a card shows the rates of the card; a card that does not tell the time has them by our clock."""
     plant = plant_of(CountingMirror(configs.load(CONFIG)))
@@ -481,6 +681,38 @@ def test_rates_are_in_the_time_of_the_device(monkeypatch: pytest.MonkeyPatch) ->
 
 
 # ---- the thread that reads counters
+
+
+def test_a_device_that_was_reset_while_it_did_not_answer() -> None:
+    """When counters are read again all is as intended: nobody else has seen that it was gone."""
+
+    class Card(CountingMirror):
+        gone = False
+
+        def _run(self, program: Any) -> Any:
+            if self.gone:
+                raise CarrierError("card: the bus is gone")
+            return super()._run(program)
+
+    card = Card(configs.load(CONFIG))
+    plant = plant_of(card)
+    plant.change([lambda: home("a", node=1, rate_bps=10**8)])
+    plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+    sweep = Sweep(plant, 0.01)
+    sweep.start()
+    try:
+        until(lambda: sweep.finished_at)
+        card.gone = True
+        until(lambda: sweep.error)
+        for settings in (card.queues, card.subscribers, card.parents):
+            for place, words in settings.items():
+                settings[place] = (0,) * len(words)  # type: ignore[index]
+        assert sweep.error == "card: the bus is gone" and plant.stale
+        card.gone, before = False, sweep.finished_at
+        until(lambda: sweep.finished_at > before and not sweep.error)
+        assert not plant.stale and differences(plant) == []
+    finally:
+        sweep.stop()
 
 
 def test_a_sweep_that_fails_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

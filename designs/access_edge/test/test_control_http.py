@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -414,27 +415,68 @@ def test_a_port_that_is_taken(served: Served) -> None:
 
 
 def test_connections_are_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients that say nothing take no more than their number; when they go, others come in."""
+    """One too many takes the place of the one whose next request has been awaited longest."""
     monkeypatch.setattr(site, "MAX_CONNECTIONS", 3)
-    with pages(served.plant, served.sweep, "127.0.0.1:0") as url:
+    with pages(served.plant, served.sweep, "127.0.0.1:0") as url, contextlib.ExitStack() as stack:
         other = Served(served.plant, served.sweep, url)
         silent = [http.client.HTTPConnection("127.0.0.1", other.port, timeout=SECONDS) for _ in range(3)]
-        for connection in silent:
-            connection.connect()
+
+        def ask(connection: http.client.HTTPConnection) -> None:
             connection.request("GET", "/api/totals")
             assert connection.getresponse().read()
-        with pytest.raises((http.client.HTTPException, ConnectionError)):
-            other.json("/api/totals")
-        silent[0].close()
-        end = time.monotonic() + SECONDS
-        while True:
-            with contextlib.suppress(http.client.HTTPException, ConnectionError):
-                assert other.json("/api/totals")
-                break
-            assert time.monotonic() < end
-            time.sleep(0.02)
+
         for connection in silent:
-            connection.close()
+            stack.enter_context(contextlib.closing(connection))
+            connection.connect()
+            connection.auto_open = 0
+            ask(connection)
+        ask(silent[0])
+        assert other.json("/api/totals")
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            ask(silent[1])
+        ask(silent[0])
+        ask(silent[2])
+
+
+def test_slow_clients_do_not_keep_the_page_away(served: Served) -> None:
+    """As many connections as there may be, each of which sends a byte now and then, for ever."""
+    with pages(served.plant, served.sweep, "127.0.0.1:0") as url, contextlib.ExitStack() as stack:
+        other = Served(served.plant, served.sweep, url)
+        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", other.port))) for _ in range(site.MAX_CONNECTIONS)]
+        for connection in slow:
+            connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        for _ in range(10):
+            for connection in slow:
+                with contextlib.suppress(OSError):  # it has made way
+                    connection.sendall(b"a")
+            assert other.json("/api/totals")
+
+
+@pytest.mark.parametrize(
+    "begin", [b"", b"GET /", b"GET / HTTP/1.1\r\nX: ", b"POST /api/gate HTTP/1.1\r\nHost: localhost\r\nX-Penstock: 1\r\n"
+              b"Content-Type: application/json\r\nContent-Length: 4000\r\n\r\n"], ids=["nothing", "line", "header", "body"]
+)  # fmt: skip
+def test_a_request_comes_within_a_time(served: Served, monkeypatch: pytest.MonkeyPatch, begin: bytes) -> None:
+    """Of all of it: a byte now and then does not make it longer."""
+    monkeypatch.setattr(site._Handler, "timeout", 1.0)
+    with pages(served.plant, served.sweep, "127.0.0.1:0") as url:
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as slow:
+            slow.sendall(begin)
+            slow.settimeout(0.1)
+            found, since = b"", time.monotonic()
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    try:
+                        if not (more := slow.recv(1000)):
+                            break
+                    except ConnectionError:
+                        break
+                    found += more
+                assert time.monotonic() - since < SECONDS / 2, "it is waited for"
+                if begin:
+                    with contextlib.suppress(OSError):
+                        slow.sendall(b"a")
+        assert (b"a request must come within 1 s" in found) == begin.startswith(b"POST")
 
 
 def test_dashboard_has_metrics_that_are_there(served: Served) -> None:

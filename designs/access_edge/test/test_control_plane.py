@@ -12,11 +12,14 @@ import random
 import shutil
 import signal
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,10 +36,12 @@ from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.facts import ask
+from penstock.designs.access_edge.control.http import pages
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
+from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing.control import (
@@ -393,9 +398,61 @@ def test_what_is_wrong_names_its_field(served: Any) -> None:
         "rate_bps: must be 64,000 to 100,000,000,000 bit/s": create(name="x", rate_bps=1),
     }.items():
         fails(grpc.StatusCode.INVALID_ARGUMENT, words, client.subscribers.Create, request)
-    fails(grpc.StatusCode.INVALID_ARGUMENT, "index: the device has nodes", client.nodes.Set, tree_pb2.Node(index=77))
-    names = registers_pb2.ReadRegistersRequest(registers=[registers_pb2.RegisterName(register="none")])
-    fails(grpc.StatusCode.INVALID_ARGUMENT, "registers[0]: the device has no register 'none'", client.registers.Read, names)
+    # What is echoed is cut, by its bytes: a status that is larger than a client takes in its headers says nothing.
+    for letter in ("k", "\U0001f4a9"):
+        long = create(name="x", queues=[queue(aqm=common_pb2.Aqm(settings={letter * 3_000: "5 ms"}))])
+        fails(grpc.StatusCode.INVALID_ARGUMENT, "queues[0].aqm", client.subscribers.Create, long)
+        mask = subscribers_pb2.UpdateSubscriberRequest(subscriber=Subscriber(name="x"), update_mask={"paths": [letter * 3_000]})
+        fails(grpc.StatusCode.INVALID_ARGUMENT, "update_mask: names ", client.subscribers.Update, mask)
+        problem = Problem(grpc.StatusCode.INVALID_ARGUMENT, letter * 3_000, letter * 3_000).at("queues[0]")
+        assert problem.field.startswith(f"queues[0].{letter}") and problem.field.endswith(letter)
+        assert problem.status().ByteSize() < 2_000
+    name, write = registers_pb2.RegisterName, registers_pb2.WriteRegistersRequest
+    for call, words, asked in (
+        (client.nodes.Set, "index: the device has nodes", tree_pb2.Node(index=77)),
+        (client.registers.Read, "registers[0]: the device has no register 'none'",
+         registers_pb2.ReadRegistersRequest(registers=[name(register="none")])),
+        (client.registers.Read, "registers[1]: names no register", registers_pb2.ReadRegistersRequest(registers=[name(address=0), name()])),
+        (client.registers.Write, "writes[0].register: names no register", write(writes=[write.Write(value=5)])),
+        (client.queues.Get, "queue: names no queue", queues_pb2.GetQueueRequest()),
+        (client.audit.List, "noun: must be a noun", audit_pb2.ListAuditRequest(noun="a" * 100_000)),
+    ):  # fmt: skip
+        fails(grpc.StatusCode.INVALID_ARGUMENT, words, call, asked)
+
+
+def test_a_store_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Is said as such, over gRPC and HTTP, and not as an error that nobody has thought of."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    plant.change([lambda: home("a")])
+
+    def broken(*_: Any) -> Any:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(plant.intent, "message", broken)
+    monkeypatch.setattr(plant.intent, "audited", broken)
+    sweep = Sweep(plant)
+    words = "the store cannot be read (disk I/O error)"
+    with serving(plant, sweep, [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
+        for call, request in (
+            (client.subscribers.Get, subscribers_pb2.GetSubscriberRequest(name="a")),
+            (client.subscribers.List, subscribers_pb2.ListSubscribersRequest()),
+            (client.audit.List, audit_pb2.ListAuditRequest()),
+        ):
+            fails(grpc.StatusCode.UNAVAILABLE, words, call, request)
+    with pages(plant, sweep, "127.0.0.1:0") as url:
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{url}/api/subscriber?name=a", timeout=20)
+        assert caught.value.code == 503 and json.loads(caught.value.read()) == {"error": words}
+
+
+def test_an_answer_names_the_first_failures() -> None:
+    """A batch of which nothing is right has an answer of a size that a client takes, and the same when it is asked for again."""
+    service = Subscribers(plant_of(Mirror(configs.load(CONFIG))), Limits())
+    request = subscribers_pb2.BatchRequest(changes=[subscribers_pb2.Change()] * 3_000, request_id="r")
+    method: Any = Subscribers.Batch
+    answer = method.__wrapped__(service, request, None)
+    assert answer.failed == 3_000 and [failure.item for failure in answer.failures] == list(range(1_000))
+    assert method.__wrapped__(service, request, None) == answer
 
 
 def pass_time(carrier: Any, cycles: int) -> None:
@@ -552,7 +609,7 @@ def test_limits(tmp_path: Path) -> None:
     with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits) as (place,), Client(place) as client:
         watching = client.counters.Watch(counters_pb2.WatchRequest())
         assert next(watching).snapshot
-        with pytest.raises(grpc.RpcError, match="has 1 calls that watch counters, which is the most"):
+        with pytest.raises(grpc.RpcError, match="the server would have 2 calls that watch counters, at most 1 are allowed"):
             next(client.counters.Watch(counters_pb2.WatchRequest()))
         watching.cancel()
         long = subscribers_pb2.GetSubscriberRequest(name="x" * 3_000)
@@ -1208,6 +1265,20 @@ def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         plant = plant_of(Mirror(configs.load(CONFIG)))
         with serving(plant, Sweep(plant), ["192.0.2.1:5"]):
             pass
+
+
+def test_a_second_server_at_the_same_socket(tmp_path: Path) -> None:
+    """It is refused, and the first one goes on; nothing but the socket lies in its folder, and nothing when it has ended."""
+    place = f"unix:{tmp_path / 'c.sock'}"
+    first, second = plant_of(Mirror(configs.load(CONFIG))), plant_of(Mirror(configs.load(CONFIG)))
+    with serving(first, Sweep(first), [place]):
+        with pytest.raises(UserError, match="another server is there"), serving(second, Sweep(second), [place]):
+            pass
+        for _ in range(2):
+            with Client(place) as client:
+                assert client.device.Get(device_pb2.GetDeviceRequest(), timeout=20).queues == 64
+        assert [path.name for path in tmp_path.iterdir()] == ["c.sock"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_plain_settings_are_those_of_scenarios() -> None:

@@ -82,6 +82,7 @@ def provision_bytes(service: Subscribers, messages: Iterable[bytes]) -> subscrib
 def state(plant: Plant) -> tuple[Any, ...]:
     mirror: Any = plant.carrier
     assert differences(plant) == []
+    assert plant.intent.came() == {index: plant.since[index] for index in plant.name_of}
     rows = plant.codes.queue_rows(plant.queue_code).tolist(), plant.codes.parent_rows(plant.parent_code).tolist()
     # Settings may be numbered in another order; what they say is the same.
     in_force = [
@@ -799,14 +800,14 @@ def test_what_a_transaction_sees(monkeypatch: pytest.MonkeyPatch) -> None:
                 index, what = rng.randrange(40), rng.random()
                 if what < 0.7:
                     wanted[index] = Subscriber(name=f"{index}-{rng.random()}", queues=[{}] * rng.randrange(9)).SerializeToString()
-                    intent.put([index], [wanted[index]])
+                    intent.put([index], [wanted[index]], [1])
                 elif what < 0.75:
                     wanted.pop(index, None)
                     intent.delete([index])
                 elif what < 0.8:
                     many = {at: bytes([0x0A, 1, rng.randrange(48, 58)]) for at in range(100, 300)}
                     wanted |= many
-                    intent.put(list(many), list(many.values()))
+                    intent.put(list(many), list(many.values()), [1] * len(many))
                 elif index in wanted:
                     assert intent.message(index) == wanted[index]
                 intent.audit("who", "method", str(index), rng.choice(["OK", "ABORTED"]))
@@ -833,13 +834,13 @@ def test_what_is_replaced_need_not_be_read(monkeypatch: pytest.MonkeyPatch, tmp_
     with contextlib.closing(Intent(tmp_path / "intent.sqlite")) as intent:
         for _ in range(10):
             with intent.transaction():
-                intent.put(range(500), messages)
+                intent.put(range(500), messages, [1] * 500)
         assert known(intent)
     with contextlib.closing(Intent(tmp_path / "intent.sqlite")) as intent:
         assert len(list(intent.subscribers())) == 500 and known(intent)
         for begin in range(0, 5_000, 500):
             with intent.transaction():
-                intent.put(range(begin, begin + 500), messages)
+                intent.put(range(begin, begin + 500), messages, [1] * 500)
             assert sum(map(len, intent._recent.values())) <= most + store.MOST_TOGETHER * max(map(len, messages))
 
 

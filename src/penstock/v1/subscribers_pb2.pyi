@@ -120,7 +120,7 @@ class BatchRequest(_message.Message):
     def __init__(self, changes: _Optional[_Iterable[_Union[Change, _Mapping]]] = ..., all_or_nothing: _Optional[bool] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class BatchResponse(_message.Message):
-    __slots__ = ("failures", "applied")
+    __slots__ = ("failures", "applied", "failed")
     class Failure(_message.Message):
         __slots__ = ("item", "code", "message")
         ITEM_FIELD_NUMBER: _ClassVar[int]
@@ -132,9 +132,11 @@ class BatchResponse(_message.Message):
         def __init__(self, item: _Optional[int] = ..., code: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
     FAILURES_FIELD_NUMBER: _ClassVar[int]
     APPLIED_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
     failures: _containers.RepeatedCompositeFieldContainer[BatchResponse.Failure]
     applied: _common_pb2.Applied
-    def __init__(self, failures: _Optional[_Iterable[_Union[BatchResponse.Failure, _Mapping]]] = ..., applied: _Optional[_Union[_common_pb2.Applied, _Mapping]] = ...) -> None: ...
+    failed: int
+    def __init__(self, failures: _Optional[_Iterable[_Union[BatchResponse.Failure, _Mapping]]] = ..., applied: _Optional[_Union[_common_pb2.Applied, _Mapping]] = ..., failed: _Optional[int] = ...) -> None: ...
 
 class ProvisionRequest(_message.Message):
     __slots__ = ("subscribers", "all_or_nothing")

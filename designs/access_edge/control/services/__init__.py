@@ -1,6 +1,7 @@
 """The services, a file for each noun. A method gets a request and returns an answer, or raises Problem; `calls` makes a status of that."""
 
 import functools
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from penstock.driver.carrier import CarrierError
 
 
 def calls(cls: type) -> type:
-    """Let all public methods of a servicer end with a status where they raise Problem or CarrierError."""
+    """Let all public methods of a servicer end with a status where they raise Problem, or an error of device or store."""
     for name, method in list(vars(cls).items()):
         if callable(method) and not name.startswith("_"):
             setattr(cls, name, _streaming(method) if getattr(method, "streams", False) else _once(method))
@@ -29,10 +30,8 @@ def _once(method: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(self: Any, request: Any, context: grpc.ServicerContext) -> Any:
         try:
             return method(self, request, context)
-        except Problem as problem:
-            problem.abort(context)
-        except CarrierError as error:
-            Problem(Code.UNAVAILABLE, str(error)).abort(context)
+        except (Problem, CarrierError, sqlite3.Error) as error:
+            problem_of(error).abort(context)
 
     return wrapped
 
@@ -42,9 +41,14 @@ def _streaming(method: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(self: Any, request: Any, context: grpc.ServicerContext) -> Any:
         try:
             yield from method(self, request, context)
-        except Problem as problem:
-            problem.abort(context)
-        except CarrierError as error:
-            Problem(Code.UNAVAILABLE, str(error)).abort(context)
+        except (Problem, CarrierError, sqlite3.Error) as error:
+            problem_of(error).abort(context)
 
     return wrapped
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what to say where device or store fail."""
+    if isinstance(error, Problem):
+        return error
+    return Problem(Code.UNAVAILABLE, f"the store cannot be read ({error})" if isinstance(error, sqlite3.Error) else str(error))

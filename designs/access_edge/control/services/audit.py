@@ -11,6 +11,7 @@ from penstock.designs.access_edge.control.services import calls
 from penstock.v1 import audit_pb2, audit_pb2_grpc
 
 COUNT, MAX_COUNT = 100, 10_000
+MAX_NOUN = 40  # letters
 
 
 @calls
@@ -24,7 +25,7 @@ class Audit(audit_pb2_grpc.AuditServicer):
         """Return lines of the log, the newest first."""
         if request.count > MAX_COUNT:
             raise invalid(f"must be at most {MAX_COUNT:,}, not {request.count:,}", "count")
-        if request.noun and not (request.noun.isascii() and request.noun.isalpha()):
+        if request.noun and not (len(request.noun) <= MAX_NOUN and request.noun.isascii() and request.noun.isalpha()):
             raise invalid(f"must be a noun, such as subscriber, not {request.noun[:40]!r}", "noun")
         found = self._plant.audited(request.count or COUNT, _since(request.since), request.who, request.noun)
         lines = [audit_pb2.AuditLine(at=at, who=who, method=method, what=what, status=status) for at, who, method, what, status in found]

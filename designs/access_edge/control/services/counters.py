@@ -28,7 +28,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
 
     def __init__(self, plant: Plant, sweep: Sweep, limits: Limits) -> None:
         self._plant, self._sweep = plant, sweep
-        self._watchers = Places(limits.watchers, limits.watchers_of_one, "watch counters")
+        self._watchers = Places(limits.watchers, limits.watchers_of_one, "calls that watch counters")
 
     def Totals(self, request: Any, context: grpc.ServicerContext) -> pb.TotalsResponse:
         """Return the sums of the last sweep."""
@@ -74,7 +74,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
         if request.reason and request.reason not in registers.contract()["reasons"]:
             raise invalid(f"is {request.reason[:40]!r}; the device has {', '.join(registers.contract()['reasons'])}", "reason")
         self._chosen(request)
-        with self._watchers.one(caller(context).name):
+        with self._watchers.one(caller(context).key):
             yield from self._changes(request, context, period / 1e3)
 
     def _changes(self, request: Any, context: grpc.ServicerContext, period: float) -> Iterator[pb.WatchResponse]:

@@ -28,6 +28,8 @@ class Queues(queues_pb2_grpc.QueuesServicer):
         """Return a queue: its settings, and its counters of this moment."""
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         name = request.queue
+        if name.WhichOneof("name") is None:
+            raise invalid("names no queue: its index, or a subscriber and a position, must be given", "queue")
         if name.WhichOneof("name") == "of":
             if name.of.position >= each:
                 raise invalid(f"the device has {each} queues a subscriber, so 0 to {each - 1}, not {name.of.position}", "queue.of.position")

@@ -52,6 +52,8 @@ def _place(name: Any, field: str) -> tuple[int, int]:
         if known is None:
             raise invalid(f"the device has no register {name.register[:40]!r}; docs/registers.md lists them", field)
         return int(known["address"]), int(known["bytes"])
+    if name.WhichOneof("name") is None:
+        raise invalid("names no register: its name or its address must be given", field)
     if name.address % 4 or name.address > SIZE - 4:
         raise invalid(f"an address is a multiple of 4 below {SIZE:,}, not {name.address:,}", field)
     return int(name.address), 4

@@ -22,7 +22,7 @@ FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed")
 MAX_PAGE, PAGE = 10_000, 1_000
 MAX_BATCH = 100_000
 A_PIECE = 4_096  # subscribers of a stream that go to store and device together, at least
-MAX_FAILURES = 1_000
+MAX_FAILURES = 1_000  # that an answer names
 MAX_REQUEST_ID = 128
 HELD_BYTES, HELD_OF_QUEUE = 256, 128  # of memory, at least: a subscriber that is held, and each of its queues
 
@@ -249,7 +249,8 @@ def _failure(failure: Any, before: int = 0) -> subscribers_pb2.BatchResponse.Fai
 
 
 def _batch_answer(done: Done) -> subscribers_pb2.BatchResponse:
-    return subscribers_pb2.BatchResponse(failures=[_failure(failure) for failure in done.failures], applied=done.applied)
+    failures = [_failure(failure) for failure in done.failures[:MAX_FAILURES]]
+    return subscribers_pb2.BatchResponse(failures=failures, failed=len(done.failures), applied=done.applied)
 
 
 def add(total: common_pb2.Applied, more: common_pb2.Applied) -> None:
