@@ -123,10 +123,10 @@ class Many:
             begin += message.count
         plant.store(indices, blobs, first + len(names) - 1)
         batch = Batch(first - 1, since=plant.since[places])
-        plant.name(names, places, first)
-        plant.arrange(places, codes, parents, nodes)
         applied = common_pb2.Applied()
         try:
+            plant.name(names, places, first)
+            plant.arrange(places, codes, parents, nodes)
             plant.write(places, applied)
         except Exception as error:
             batch.before = {index: Subscriber.FromString(old[index]) if index in old else None for index in indices}
