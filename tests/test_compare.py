@@ -74,6 +74,30 @@ def test_compare(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     assert len(drops["curves"]) == 2 and not re.search(r"@[A-Z_]+@", text.split("<script>")[0])
 
 
+def test_compare_says_what_was_lost_or_failed(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Packets that a full FIFO at the input lost are a row; a failed and an interrupted run are named, in terminal, page and JSON."""
+    page = tmp_path / "c.html"
+    (slow, fast) = results(folders)
+    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["failures"] == [[], []] and found["interrupted"] == [False, False]
+    assert "lost at the input" not in [row["name"] for row in found["rows"]] and 'class="failures"' not in page.read_text()
+
+    slow |= {"ingress_lost": {"packets": 133_037, "bytes": 8_514_368}, "interrupted": True}
+    fast |= {"lost": 3}
+    for folder, result in zip(folders, (slow, fast), strict=True):
+        (folder / "result.json").write_text(json.dumps(result))
+    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["name"]: row["values"] for row in found["rows"]}["lost at the input"] == [133_037, None]
+    words = "3 packets never came out while younger ones of their queue did."
+    assert found["failures"] == [[], [words]] and found["interrupted"] == [True, False]
+    assert main(["compare", *map(str, folders), "--out", str(page)]) == 0
+    said = capsys.readouterr().out
+    for text in (said, page.read_text()):
+        assert f"fast: {words}" in text and "slow: It was interrupted: its figures are up to there." in text
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
