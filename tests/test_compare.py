@@ -98,6 +98,26 @@ def test_compare_says_what_was_lost_or_failed(folders: list[Path], tmp_path: Pat
         assert f"fast: {words}" in text and "slow: It was interrupted: its figures are up to there." in text
 
 
+def test_queues_of_one_name_are_both_there(tmp_path: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """A given name that another queue goes by, too, has the id with it: in results, and in comparisons of older ones."""
+    (tmp_path / "s.yaml").write_text(SCENARIO.replace("name: bulk", "name: queue 1").replace(", name: voice", "").replace(
+        "queues: bulk", "queues: 0").replace("queues: voice", "queues: 1"))  # fmt: skip
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "s.yaml"), "--out", str(out)]) == 0
+    (result,) = results([out])
+    assert [(row["id"], row["name"]) for row in result["queues"]] == [(0, "queue 1 (queue 0)"), (1, "queue 1")]
+
+    result["queues"][0]["name"] = "queue 1"
+    (tmp_path / "older").mkdir()
+    (tmp_path / "older" / "result.json").write_text(json.dumps(result))
+    (tmp_path / "older" / "series.npz").write_bytes((out / "series.npz").read_bytes())
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "older"), str(out), "--out", str(tmp_path / "c.html"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row["values"] for row in found["rows"]}
+    assert rows["queue 1 (queue 0): dropped"] == [result["queues"][0]["drop_packets"]] * 2
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -5,6 +5,7 @@ cycles (rounded down), settings become register writes. Only queues that traffic
 no difference.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -99,6 +100,8 @@ class QueueTable:
             if queue.rates is not None:
                 self._draw(index, queue.rates, rng)
         self._flow_names: dict[int, str] = {}
+        singles = (queue.name for queue in scenario.queues if queue.name is not None and _is_one(queue))
+        self._given_names = Counter(singles)  # those that stand for one queue, and for how many they do
         self._named_left = MAX_NAMED_QUEUES
 
     def _enter(self, index: int, queue: Queue) -> None:
@@ -197,16 +200,35 @@ class QueueTable:
 
     def name_flow(self, queue: int, name: str) -> None:
         """Remember the name of a flow for a queue that has none of its own."""
+        entry = self._entry_of[queue]
+        if queue not in self._flow_names and (entry < 0 or self._entries[entry].name is None):
+            self._given_names[name] += 1
         self._flow_names.setdefault(queue, name)
 
     def name(self, queue: int) -> str:
-        """Return how a queue is called in reports."""
+        """Return how a queue is called in reports: no two by the same name, as results are found by it."""
+        given = self._given(queue)
+        return self._made(queue) if given is None else f"{given} (queue {queue})" if self._is_taken(given, queue) else given
+
+    def _given(self, queue: int) -> str | None:
+        """Return the name that stands for this queue alone."""
+        entry = self._entry_of[queue]
+        if entry >= 0 and self._entries[entry].name is not None:
+            return self._entries[entry].name if _is_one(self._entries[entry]) else None
+        return self._flow_names.get(queue)
+
+    def _made(self, queue: int) -> str:
+        """Return the name of a queue that has none of its own: it ends with the id, so no other one is made like it."""
         entry = self._entry_of[queue]
         name = self._entries[entry].name if entry >= 0 else None
-        if name is None:
-            return self._flow_names.get(queue, f"queue {queue}")
-        low, high = self._entries[entry].ranges[0]
-        return name if len(self._entries[entry].ranges) == 1 and low == high else f"{name} {queue}"
+        return f"{name or 'queue'} {queue}"
+
+    def _is_taken(self, given: str, queue: int) -> bool:
+        """Tell whether a given name is also another queue's: given as well, or made with that queue's id."""
+        number = given.rpartition(" ")[2]
+        other = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else queue
+        made = other != queue and other < self._config.queues and self._given(other) is None and self._made(other) == given
+        return made or self._given_names[given] > 1
 
     def is_named(self, queue: int) -> bool:
         """Tell whether somebody gave this queue a name."""
@@ -217,6 +239,11 @@ class QueueTable:
         """Return whose queue it is."""
         entry = self._entry_of[queue]
         return self._entries[entry].subscriber if entry >= 0 else None
+
+
+def _is_one(entry: Queue) -> bool:
+    """Tell whether an entry of `queues` is a single queue, which has the entry's name as it stands."""
+    return len(entry.ranges) == 1 and entry.ranges[0][0] == entry.ranges[0][1]
 
 
 def build(scenario: Scenario, document: Document, config: Config, engine: str = "rtl") -> EdgePlan:

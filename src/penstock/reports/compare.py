@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -109,12 +110,18 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 def _rows(results: Sequence[Mapping[str, Any]]) -> list[Row]:
     rows = [Row(name, [value(of) for of in results], shown) for name, value, shown in FIGURES]
-    queues = [{row["name"]: row for row in of.get("queues", []) if "latency_ns" in row} for of in results]
+    queues = [_by_name([row for row in of.get("queues", []) if "latency_ns" in row]) for of in results]
     common = [name for name in queues[0] if all(name in of for of in queues)]
     common.sort(key=lambda name: -max(of[name].get("in_bytes", 0) for of in queues))
     for name in sorted(common[:MOST_QUEUES], key=list(queues[0]).index):
         rows += [Row(f"{name}: {what}", [value(of[name]) for of in queues], shown) for what, value, shown in OF_A_QUEUE]
     return [row for row in rows if any(value is not None for value in row.values)]
+
+
+def _by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return queues by their names, with the ids of those that go by one name, as older results have them."""
+    times = Counter(row["name"] for row in rows)
+    return {row["name"] if times[row["name"]] == 1 else f"{row['name']} (queue {row['id']})": row for row in rows}
 
 
 def table(found: Comparison) -> Table:
