@@ -207,6 +207,19 @@ def test_a_file_without_a_size_is_not_read_to_its_end(monkeypatch: pytest.Monkey
         scenario.load(Path("/proc/self/maps"))
 
 
+def test_numbers_are_finite(tmp_path: Path) -> None:
+    """Also where any value may stand: a result that repeats the scenario could not hold them."""
+    line = BASE.count("\n") + 2
+    for text, word in ((".inf", "inf"), ("-.inf", "-inf"), (".nan", "nan")):
+        with pytest.raises(UserError) as raised:
+            plan(tmp_path, f"{BASE}rounds:\n  - {{ name: a, set: {{ seed: {text} }} }}\n")
+        assert str(raised.value) == f"{tmp_path / 'base.yaml'}:{line}: `rounds.a.set.seed` must be a finite number, not {word}"
+        setting = f"rounds=[{{name: a, set: {{seed: {text}}}}}]"
+        with pytest.raises(UserError) as raised:
+            plan(tmp_path, settings=[setting])
+        assert str(raised.value) == f"--set {setting}: must be a finite number, not {word}"
+
+
 def test_later_set_wins(tmp_path: Path) -> None:
     """Values are applied in the order given."""
     assert plan(tmp_path, settings=["seed=2", "seed=3"]).job["seed"] == 3
