@@ -49,14 +49,14 @@ from penstock.scenarios import network, pcap, tcp, traffic
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
-    INTERVALS,
     MAX_KEPT_FRAMES,
     Chosen,
+    before_end,
     capture,
     check_start,
-    cycles,
     frame_count,
     generator,
+    interval_cycles,
     line_bits,
     matched,
     span,
@@ -198,6 +198,10 @@ class QueueTable:
         """Return the settings of an entry of `queues`."""
         return self._resolved[entry]
 
+    def is_drawn(self, entry: int) -> bool:
+        """Tell whether the queues of an entry of `queues` have rates of their own, drawn by the seed."""
+        return self._entries[entry].rates is not None
+
     def name_flow(self, queue: int, name: str) -> None:
         """Remember the name of a flow for a queue that has none of its own."""
         entry = self._entry_of[queue]
@@ -263,12 +267,11 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     )
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
-    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
-    interval = max(1, interval, (duration + drain) // 20_000)
+    interval = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes)
     writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
-    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes)
+    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes, duration + drain)
     plan.series_given = scenario.report.series is not None
     plan.job = {
         "device": device_settings(scenario.device, config, engine, document.fail),
@@ -292,7 +295,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "group_of": table.group_of(),
         **({"hierarchy": {**plan.parents.places, "interval_cycles": interval}} if plan.parents else {}),
         "ready_permille": 1000,
-        "lateness": _lateness(scenario, document, plan, config),
+        "lateness": _lateness(scenario, document, plan, config, duration + drain),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
     plan.notes += traps.notes(plan, scenario, config)
@@ -326,7 +329,7 @@ def _register_writes(plan: EdgePlan, config: Config) -> list[tuple[int, int]]:
     return writes
 
 
-def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Config) -> dict[str, Any] | None:
+def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Config, end: int) -> dict[str, Any] | None:
     if scenario.report.lateness is None:
         return None
     if scenario.device.memory_faults:
@@ -339,7 +342,7 @@ def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Co
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
         shapers[queue] = registers.shaper_code(settings.rate_bps, settings.burst_bytes, config.clock_hz)
-    from_cycle = cycles(scenario.report.lateness, config.clock_hz)
+    from_cycle = before_end(scenario.report.lateness, end, config.clock_hz, ("report", "lateness"), document)
     return {"shapers": shapers, "from_cycle": from_cycle, "tolerance_cycles": config.tolerance_cycles}
 
 

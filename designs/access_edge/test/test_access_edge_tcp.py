@@ -81,7 +81,7 @@ def test_limited_bytes_arrive(tmp_path: Path) -> None:
 
 
 def test_figures_are_of_the_stop(tmp_path: Path) -> None:
-    """What waits in the device when the connection stops comes later, and is in no rate: goodput is at most the queue's share of payload."""
+    """What waits when the connection stops comes later, and is in no rate: goodput is at most the queue's share of payload."""
     text = "  - { stop: 100 ms, tcp: { queues: other, flows: 1, rtt: 2 ms, spread: 0, initial_window: 60 } }\n"
     result = outcome(prepared(tmp_path, text, queue="limit_packets: 100", settings=["queues.other.limit_packets=100"]))
     flow = result["tcp"]["flows"][0]
