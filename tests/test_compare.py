@@ -164,6 +164,21 @@ def test_export(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixtu
     assert int(summary["packets.in"]) == result["packets"]["in"] and "scenario" not in summary
 
 
+def test_export_has_the_curves_of_connections(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They end with the traffic, before the device is empty: the last cells are empty, and what is there is exact."""
+    with np.load(folders[0] / "series.npz") as series:
+        arrays = dict(series)
+    points = len(arrays["bytes_out"])
+    arrays["tcp_names"], arrays["tcp_cwnd"] = np.array(["a", "b"]), np.arange(2 * (points - 3)).reshape(-1, 2)
+    np.savez_compressed(folders[0] / "series.npz", **arrays)
+    assert main(["export", str(folders[0]), "--out", str(tmp_path / "csv")]) == 0
+    capsys.readouterr()
+    with (tmp_path / "csv" / "over_time.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == points
+    assert [row["tcp_cwnd b"] for row in rows] == [str(2 * n + 1) for n in range(points - 3)] + [""] * 3
+
+
 def test_export_of_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(tmp_path)]) == 2
     assert "holds no result.json" in capsys.readouterr().err

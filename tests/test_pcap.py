@@ -66,7 +66,7 @@ def test_snap_length(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["pcap", "bytes", "bits"])
 def test_the_fcs_is_no_part_of_a_frame(tmp_path: Path, kind: str) -> None:
-    """Where a file says that frames end with their FCS, it is in no length: of a whole frame, one cut within the FCS, and one cut before."""
+    """Where a file says that frames end with their FCS, it is in no length: of a whole frame, one cut within it, one cut before."""
     whole = frame(size=100)
     stored, lengths = [whole + b"FCS!", (whole + b"FCS!")[:102], whole[:64]], [104, 104, 104]
     records = [(1000 * index, data) for index, data in enumerate(stored)]

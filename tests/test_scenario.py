@@ -248,6 +248,16 @@ def test_times_that_the_clock_does_not_reach(tmp_path: Path, key: str) -> None:
     plan(tmp_path, text, [f"{key}={int(reached)} s"])
 
 
+def test_groups_beyond_the_64th_are_named_in_a_note(tmp_path: Path) -> None:
+    def notes(groups: int) -> list[str]:
+        entries = "".join(f"  - {{ids: {2 * n}-{2 * n + 1}, name: g{n}}}\n" for n in range(groups))
+        text = f"device: {{config: edge_2048}}\nduration: 20 us\nqueues:\n{entries}traffic:\n"
+        return plan(tmp_path, f"{text}  - constant: {{queues: 0-131, rate: 1 Mbit/s, size: 64}}\n").notes
+
+    assert notes(64) == []
+    assert notes(66) == ["Only the first 64 of 66 groups of queues have rows of their own."]
+
+
 def test_times_after_the_end(tmp_path: Path) -> None:
     """Lateness that would be measured after the run, points that would be too many, connections that would begin too late."""
     end = re.escape("which is not before the end of the run at 4 ms")

@@ -178,8 +178,15 @@ class QueueTable:
 
     def groups(self) -> list[int]:
         """Return the entries of `queues` that are named groups of more than one queue, as far as results can tell them apart."""
-        several = [i for i, q in enumerate(self._entries) if q.name is not None and (len(q.ranges) > 1 or q.ranges[0][0] < q.ranges[0][1])]
-        return several[:MAX_GROUPS]
+        return self._all_groups()[:MAX_GROUPS]
+
+    def _all_groups(self) -> list[int]:
+        return [index for index, entry in enumerate(self._entries) if entry.name is not None and not _is_one(entry)]
+
+    def groups_note(self) -> list[str]:
+        """Return what is to be said of groups that results cannot tell apart."""
+        count = len(self._all_groups())
+        return [f"Only the first {MAX_GROUPS} of {count:,} groups of queues have rows of their own."] if count > MAX_GROUPS else []
 
     def group_of(self) -> NDArray[np.uint8] | None:
         """Return the group of each queue (a number in `groups`), 255: none; None where there are no groups."""
@@ -298,7 +305,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "lateness": _lateness(scenario, document, plan, config, duration + drain),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
-    plan.notes += traps.notes(plan, scenario, config)
+    plan.notes += table.groups_note() + traps.notes(plan, scenario, config)
     return plan
 
 
