@@ -74,6 +74,50 @@ def test_compare(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     assert len(drops["curves"]) == 2 and not re.search(r"@[A-Z_]+@", text.split("<script>")[0])
 
 
+def test_compare_says_what_was_lost_or_failed(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Packets that a full FIFO at the input lost are a row; a failed and an interrupted run are named, in terminal, page and JSON."""
+    page = tmp_path / "c.html"
+    (slow, fast) = results(folders)
+    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["failures"] == [[], []] and found["interrupted"] == [False, False]
+    assert "lost at the input" not in [row["name"] for row in found["rows"]] and 'class="failures"' not in page.read_text()
+
+    slow |= {"ingress_lost": {"packets": 133_037, "bytes": 8_514_368}, "interrupted": True}
+    fast |= {"lost": 3}
+    for folder, result in zip(folders, (slow, fast), strict=True):
+        (folder / "result.json").write_text(json.dumps(result))
+    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["name"]: row["values"] for row in found["rows"]}["lost at the input"] == [133_037, None]
+    words = "3 packets never came out while younger ones of their queue did."
+    assert found["failures"] == [[], [words]] and found["interrupted"] == [True, False]
+    assert main(["compare", *map(str, folders), "--out", str(page)]) == 0
+    said = capsys.readouterr().out
+    for text in (said, page.read_text()):
+        assert f"fast: {words}" in text and "slow: It was interrupted: its figures are up to there." in text
+
+
+def test_queues_of_one_name_are_both_there(tmp_path: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """A given name that another queue goes by, too, has the id with it: in results, and in comparisons of older ones."""
+    (tmp_path / "s.yaml").write_text(SCENARIO.replace("name: bulk", "name: queue 1").replace(", name: voice", "").replace(
+        "queues: bulk", "queues: 0").replace("queues: voice", "queues: 1"))  # fmt: skip
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "s.yaml"), "--out", str(out)]) == 0
+    (result,) = results([out])
+    assert [(row["id"], row["name"]) for row in result["queues"]] == [(0, "queue 1 (queue 0)"), (1, "queue 1")]
+
+    result["queues"][0]["name"] = "queue 1"
+    (tmp_path / "older").mkdir()
+    (tmp_path / "older" / "result.json").write_text(json.dumps(result))
+    (tmp_path / "older" / "series.npz").write_bytes((out / "series.npz").read_bytes())
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "older"), str(out), "--out", str(tmp_path / "c.html"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row["values"] for row in found["rows"]}
+    assert rows["queue 1 (queue 0): dropped"] == [result["queues"][0]["drop_packets"]] * 2
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -118,6 +162,21 @@ def test_export(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixtu
         assert [float(row["cdf_ns all"]) for row in read("latency_cdf.csv")] == series["cdf_ns"][:, -1].tolist()
     summary = {row["key"]: row["value"] for row in read("summary.csv")}
     assert int(summary["packets.in"]) == result["packets"]["in"] and "scenario" not in summary
+
+
+def test_export_has_the_curves_of_connections(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They end with the traffic, before the device is empty: the last cells are empty, and what is there is exact."""
+    with np.load(folders[0] / "series.npz") as series:
+        arrays = dict(series)
+    points = len(arrays["bytes_out"])
+    arrays["tcp_names"], arrays["tcp_cwnd"] = np.array(["a", "b"]), np.arange(2 * (points - 3)).reshape(-1, 2)
+    np.savez_compressed(folders[0] / "series.npz", **arrays)
+    assert main(["export", str(folders[0]), "--out", str(tmp_path / "csv")]) == 0
+    capsys.readouterr()
+    with (tmp_path / "csv" / "over_time.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == points
+    assert [row["tcp_cwnd b"] for row in rows] == [str(2 * n + 1) for n in range(points - 3)] + [""] * 3
 
 
 def test_export_of_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,35 @@ def test_snap_length(tmp_path: Path) -> None:
     assert (frames.lengths.tolist(), len(frames.frame(0))) == ([1514], 64)
 
 
+@pytest.mark.parametrize("kind", ["pcap", "bytes", "bits"])
+def test_the_fcs_is_no_part_of_a_frame(tmp_path: Path, kind: str) -> None:
+    """Where a file says that frames end with their FCS, it is in no length: of a whole frame, one cut within it, one cut before."""
+    whole = frame(size=100)
+    stored, lengths = [whole + b"FCS!", (whole + b"FCS!")[:102], whole[:64]], [104, 104, 104]
+    records = [(1000 * index, data) for index, data in enumerate(stored)]
+    path = tmp_path / "x.pcap"
+    if kind == "pcap":
+        path.write_bytes(pcap_bytes(records, lengths, 1 | 1 << 26 | 2 << 28))
+    else:
+        option = struct.pack("<HHB3xHH", 13, 1, {"bytes": 4, "bits": 32}[kind], 0, 0)
+        packets = [block(6, struct.pack("<IIIII", 0, 0, at, len(data), 104) + data) for at, data in records]
+        path.write_bytes(
+            block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+            + block(1, struct.pack("<HHI", 1, 0, 0) + option)
+            + b"".join(packets)
+        )
+    frames = pcap.read(path)
+    assert frames.lengths.tolist() == [100] * 3
+    assert [frames.frame(index) for index in range(3)] == [whole, whole, whole[:64]]
+
+    if kind == "pcap":
+        path.write_bytes(pcap_bytes([(0, b"FCS!")], [4], 1 | 1 << 26 | 2 << 28))
+        with pytest.raises(UserError, match="is damaged: record 1 has 4 byte, and 4 of FCS among them"):
+            pcap.read(path)
+        path.write_bytes(pcap_bytes([(0, whole)], None, 1 | 2 << 28))  # a length that is not said to be there
+        assert pcap.read(path).lengths.tolist() == [100]
+
+
 def test_out_of_order_is_sorted(tmp_path: Path) -> None:
     """Frames of two interfaces may be written out of order."""
     path = tmp_path / "x.pcap"

@@ -2,17 +2,19 @@
 """Reading scenarios: values, --set, and what becomes of them in a job."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.access_edge import job, registers
 from penstock.errors import UserError
 from penstock.paths import ROOT
-from penstock.scenarios import scenario, schema_docs
+from penstock.scenarios import scenario, schema_docs, traffic
 from penstock.scenarios.common import IMIX
 from penstock.scenarios.device import configuration
 
@@ -205,6 +207,73 @@ def test_a_file_without_a_size_is_not_read_to_its_end(monkeypatch: pytest.Monkey
     monkeypatch.setattr(scenario, "MAX_FILE_BYTES", 100)
     with pytest.raises(UserError, match="larger than"):
         scenario.load(Path("/proc/self/maps"))
+
+
+def test_numbers_are_finite(tmp_path: Path) -> None:
+    """Also where any value may stand: a result that repeats the scenario could not hold them."""
+    line = BASE.count("\n") + 2
+    for text, word in ((".inf", "inf"), ("-.inf", "-inf"), (".nan", "nan")):
+        with pytest.raises(UserError) as raised:
+            plan(tmp_path, f"{BASE}rounds:\n  - {{ name: a, set: {{ seed: {text} }} }}\n")
+        assert str(raised.value) == f"{tmp_path / 'base.yaml'}:{line}: `rounds.a.set.seed` must be a finite number, not {word}"
+        setting = f"rounds=[{{name: a, set: {{seed: {text}}}}}]"
+        with pytest.raises(UserError) as raised:
+            plan(tmp_path, settings=[setting])
+        assert str(raised.value) == f"--set {setting}: must be a finite number, not {word}"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "report.interval",
+        "traffic.1.onoff.on",
+        "traffic.1.onoff.off",
+        "traffic.2.tcp.rtt",
+        "traffic.2.tcp.spread",
+        "traffic.2.tcp.delayed_ack",
+        "traffic.2.tcp.min_rto",
+        "device.memory_faults.0.from",
+        "device.memory_faults.0.for",
+    ],
+)
+def test_times_that_the_clock_does_not_reach(tmp_path: Path, key: str) -> None:
+    """They are told by the key of the scenario, not by one of the engine's job; a little less is taken."""
+    text = BASE + "  - tcp: {queues: bulk, rtt: 1 ms}\n"
+    memory = configs.load("demo_64").memories[0].name
+    text = text.replace("{config: demo_64}", f"{{config: demo_64, memory_faults: [{{memory: {memory}, what: silent, for: 1 us}}]}}")
+    reached = traffic.MAX_CYCLES / configs.load("demo_64").clock_hz
+    shown = key.replace("traffic.0", "traffic.first")
+    with pytest.raises(UserError, match=rf"`{re.escape(shown)}` must be at most .* s at \d+ MHz, not "):
+        plan(tmp_path, text, [f"{key}=1e12 s"])
+    plan(tmp_path, text, [f"{key}={int(reached)} s"])
+
+
+def test_groups_beyond_the_64th_are_named_in_a_note(tmp_path: Path) -> None:
+    def notes(groups: int) -> list[str]:
+        entries = "".join(f"  - {{ids: {2 * n}-{2 * n + 1}, name: g{n}}}\n" for n in range(groups))
+        text = f"device: {{config: edge_2048}}\nduration: 20 us\nqueues:\n{entries}traffic:\n"
+        return plan(tmp_path, f"{text}  - constant: {{queues: 0-131, rate: 1 Mbit/s, size: 64}}\n").notes
+
+    assert notes(64) == []
+    assert notes(66) == ["Only the first 64 of 66 groups of queues have rows of their own."]
+
+
+def test_times_after_the_end(tmp_path: Path) -> None:
+    """Lateness that would be measured after the run, points that would be too many, connections that would begin too late."""
+    end = re.escape("which is not before the end of the run at 4 ms")
+    with pytest.raises(UserError, match=f"`report.lateness` is 4 ms, {end}"):
+        plan(tmp_path, settings=["report.lateness=4 ms"])
+    plan(tmp_path, settings=["report.lateness=3.9 ms"])
+
+    assert plan(tmp_path, settings=["report.interval=200 ns"]).notes == []
+    (note,) = plan(tmp_path, settings=["report.interval=100 ns"]).notes
+    assert note == "Points in time are 200 ns wide, not 100 ns: a run has at most 20,000 of them."
+
+    connections = BASE + "  - {name: late, tcp: {queues: bulk, rtt: 1 ms, flows: 40, spread: 8 ms}}\n"
+    found = plan(tmp_path, connections)
+    never = int((found.job["sources"][2]["start_cycles"] >= found.job["duration_cycles"]).sum())
+    assert 20 < never < 40
+    assert found.notes == [f"{never} of 40 connections of late never begin: `spread` is longer than the time that they have."]
 
 
 def test_later_set_wins(tmp_path: Path) -> None:

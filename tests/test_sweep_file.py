@@ -54,6 +54,8 @@ from penstock.sweeps.values import MAX_RUNS
         ("bench: queue\nset: { queues: }", ":2: `set.queues` has an empty value"),
         ("bench: queue\nset: { queues: { a: 1 } }", ":2: `set.queues` must be a value, a list or a range"),
         ("bench: queue\nset: { queues: [[1, 2]] }", ":2: `set.queues` must have single values"),
+        ("run: HELLO\nset:\n  duration: [20 ms, .inf]", ":3: `set.duration.1` must be a finite number, not inf"),
+        ("bench: queue\nset: { queues: [64, .nan] }", ":2: `set.queues.1` must be a finite number, not nan"),
         ("bench: queue\nset: 5", ":2: `set` must be keys with values, not 5"),
         ("bench: queue\nset: { seed: 1..3 }", ":2: `set.seed` stands beside `set`: write `seeds: [...]`"),
         ("bench: queue\nset: { engine: rtl }", ":2: `set.engine` stands beside `set`: write `engines: [...]`"),

@@ -185,6 +185,24 @@ def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     assert [row["size"] for row in there.to_pylist()] == ["imix", "60", "true"] and written[0]["share"] == "0.1"
 
 
+def test_reasons_that_did_not_occur_are_nothing() -> None:
+    """Of a queue as of all packets: a mean over seeds has the runs without a loss in it. A long run does not know its queues' reasons."""
+
+    def run(lost: int, reasons: dict[str, int] | None) -> tuple[table.Row, table.Row, table.Row]:
+        queue = {"id": 0, "name": "data", "in_packets": 40, "drop_packets": lost, **({"dropped": reasons} if reasons is not None else {})}
+        return {"seed": 1}, {}, table.flatten({"packets": {"in": 40, "dropped": reasons or {}}, "queues": [queue]})
+
+    found = table.build([run(0, {}), run(30, {"aqm": 30}), run(2, {"tail": 2}), run(2, None)])
+    assert [row.get("queues.data.dropped.aqm") for row in found.rows] == [0, 30, 0, None]
+    assert [row.get("queues.data.dropped.tail") for row in found.rows] == [0, 0, 2, None]
+    assert [row.get("packets.dropped.aqm") for row in found.rows] == [0, 30, 0, 0]
+
+
+def test_things_of_one_name_are_known_by_their_ids() -> None:
+    flat = table.flatten({"queues": [{"id": 0, "name": "x", "out": 5}, {"id": 7, "name": "x", "out": 6}]})
+    assert {key: value for key, value in flat.items() if key.endswith("out")} == {"queues.0.out": 5, "queues.7.out": 6}
+
+
 def test_tables_of_a_sweep_agree(done: Path) -> None:
     there = parquet.read_table(done / "table.parquet").to_pylist()
     result = json.loads((done / "result.json").read_text())

@@ -77,7 +77,7 @@ def _level(raw: dict[str, Any], kind: str, config: Config, plan: EdgePlan, paren
     packets = over_time("out_packets")
     mean = np.full(packets.shape, np.nan)
     np.divide(over_time("latency") * scale, packets, out=mean, where=packets > 0)
-    rates = [parents.row(kind, ident)["configured_rate_bps"] for ident in chosen]
+    rates = [parents.hierarchy.settings(kind, ident).rate_bps for ident in chosen]
     return {
         f"{kind}_ids": np.array(chosen, dtype=np.int64),
         f"{kind}_names": np.array([hierarchy_rows.name(plan, kind, ident) for ident in chosen], dtype=str),

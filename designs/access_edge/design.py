@@ -51,7 +51,7 @@ class AccessEdge(Design):
         limits = [(own, name)] if own is not None else []
         if plan.parents is not None and config.hierarchy is not None:
             subscriber = queue // config.hierarchy.queues_per_subscriber
-            rate = plan.parents.row("subscribers", subscriber)["configured_rate_bps"]
+            rate = plan.parents.hierarchy.settings("subscribers", subscriber).rate_bps
             limits += [(rate, f"subscriber {subscriber}")] if rate is not None else []
         rate, what = min([*limits, (plan.job["egress_bps"], "line")])
         return LiveQueue(name, what, rate)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.basics.units import PS_PER_SECOND
 from penstock.basics.where import KeyPath
 from penstock.designs.access_edge.scenario import Node, Parent, Scenario, Setup, Subscriber
 from penstock.designs.access_edge.settings.given import ChangedSettings
 from penstock.designs.access_edge.settings.parents import ABOVE, LEVELS, Parents, Writes, check_names
 from penstock.scenarios.scenario import Document
+from penstock.scenarios.traffic import before_end
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config
@@ -65,10 +65,12 @@ def writes(
     table: "QueueTable",
     touched: NDArray[np.uint32],
     rates: dict[int, list[tuple[int, int | None]]],
+    end: int,
 ) -> tuple[Writes, TimedWrites]:
     """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError.
 
-    `rates` gets what becomes of the rates of queues that traffic can reach: cycle and rate, in order of time.
+    `rates` gets what becomes of the rates of queues that traffic can reach: cycle and rate, in order of time; `end`: cycle in which the run
+    is over, drained or not.
     """
     hierarchy = ScenarioHierarchy(scenario, document, config)
     setup = hierarchy.setup()
@@ -79,7 +81,7 @@ def writes(
         change, key = scenario.changes[index], ("changes", index)
         kind = next(kind for kind in ("queues", *LEVELS) if getattr(change, kind) is not None)
         check_names(kind, change.set, (*key, "set"), document.fail)
-        at = change.at * config.clock_hz // PS_PER_SECOND
+        at = before_end(change.at, end, config.clock_hz, (*key, "at"), document)
         if change.queues is not None:
             for queue in table.many(change.queues, (*key, "queues")).tolist():
                 current[queue] = table.changed(current.get(queue) or table.settings(queue), change.set, (*key, "set"))

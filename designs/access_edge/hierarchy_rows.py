@@ -3,6 +3,7 @@
 docs/result.md describes the rows. A level whose settings nobody gave is there as well: every queue has a subscriber, a node and a port.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ class Parents:
     rate_changes: dict[tuple[str, int], list[tuple[int, int | None]]]  # cycle and rate, in order of time
     clock_hz: int
 
-    def row(self, kind: str, ident: int) -> dict[str, Any]:
-        """Return what `result.json` says of the settings of one of them."""
+    def row(self, kind: str, ident: int, cycles: int) -> dict[str, Any]:
+        """Return what `result.json` says of the settings of one of them, after a run of `cycles`."""
         settings = self.hierarchy.settings(kind, ident)
         above = {"subscribers": "node", "nodes": "port"}.get(kind)
         weight = {"weight": settings.weight} if kind == "subscribers" else {}
@@ -46,8 +47,13 @@ class Parents:
             **({above: settings.parent} if above else {}),
             **weight,
             "configured_rate_bps": settings.rate_bps,
-            "rate_changes": [[round(at / self.clock_hz, 9), rate] for at, rate in changes],
+            "rate_changes": changes_until(cycles, changes, self.clock_hz),
         }
+
+
+def changes_until(cycles: int, changes: Sequence[tuple[int, int | None]], clock_hz: int) -> list[list[float | None]]:
+    """Return the changes of a rate that a run came to: it may have been stopped, or have run empty before."""
+    return [[round(at / clock_hz, 9), rate] for at, rate in changes if at < cycles]
 
 
 def parents(scenario: Scenario, document: Document, config: "Config", touched: NDArray[np.uint32], intervals: int) -> Parents | None:
@@ -135,8 +141,13 @@ def name(plan: "EdgePlan", kind: str, ident: int) -> str:
     return f"{kind[:-1]} {ident}"
 
 
-def _losers(raw: dict[str, Any], kind: str, plan: "EdgePlan", parents: Parents) -> dict[int, tuple[int, int]]:
-    """Return for each subscriber, node or port below which something was dropped the queue that lost most packets, and how many."""
+def _losers(raw: dict[str, Any], kind: str, parents: Parents) -> dict[int, tuple[int, int]]:
+    """Return for each subscriber, node or port below which something was dropped the queue that lost most packets, and how many.
+
+    Of nodes and ports it is not known where something moves: a queue's losses are those at all places that it has been at.
+    """
+    if kind != "subscribers" and parents.places["moves"]:
+        return {}
     lost = np.asarray(raw["queue"]["drop_packets"]).astype(np.int64)
     queues = np.flatnonzero(lost)
     queues = queues[np.argsort(lost[queues], kind="stable")]  # the last entry of each wins
@@ -159,7 +170,7 @@ def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePl
     busiest = np.sort(some[np.argsort(-moved[some], kind="stable")[:MAX_ROWS]])
     cycles, scale = int(raw["cycles"]), 1e9 / clock_hz
     exact = latencies(raw, kind, busiest.tolist(), plan)
-    losers = _losers(raw, kind, plan, given)
+    losers = _losers(raw, kind, given)
     found = []
     for ident in busiest.tolist():
         totals = {unit: _totals(counts, unit, ident) for unit in ("packets", "bytes")}
@@ -167,7 +178,7 @@ def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePl
         marks = {"marked_packets": int(counts["marked"][ident])} if "marked_packets" in raw else {}
         found.append({
             "name": name(plan, kind, ident),
-            **given.row(kind, ident),
+            **given.row(kind, ident, cycles),
             **totals,
             "dropped_most": _loser(losers.get(ident), plan),
             **marks,

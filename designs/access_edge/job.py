@@ -5,6 +5,7 @@ cycles (rounded down), settings become register writes. Only queues that traffic
 no difference.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,14 +49,14 @@ from penstock.scenarios import network, pcap, tcp, traffic
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
-    INTERVALS,
     MAX_KEPT_FRAMES,
     Chosen,
+    before_end,
     capture,
     check_start,
-    cycles,
     frame_count,
     generator,
+    interval_cycles,
     line_bits,
     matched,
     span,
@@ -99,6 +100,8 @@ class QueueTable:
             if queue.rates is not None:
                 self._draw(index, queue.rates, rng)
         self._flow_names: dict[int, str] = {}
+        singles = (queue.name for queue in scenario.queues if queue.name is not None and _is_one(queue))
+        self._given_names = Counter(singles)  # those that stand for one queue, and for how many they do
         self._named_left = MAX_NAMED_QUEUES
 
     def _enter(self, index: int, queue: Queue) -> None:
@@ -175,8 +178,15 @@ class QueueTable:
 
     def groups(self) -> list[int]:
         """Return the entries of `queues` that are named groups of more than one queue, as far as results can tell them apart."""
-        several = [i for i, q in enumerate(self._entries) if q.name is not None and (len(q.ranges) > 1 or q.ranges[0][0] < q.ranges[0][1])]
-        return several[:MAX_GROUPS]
+        return self._all_groups()[:MAX_GROUPS]
+
+    def _all_groups(self) -> list[int]:
+        return [index for index, entry in enumerate(self._entries) if entry.name is not None and not _is_one(entry)]
+
+    def groups_note(self) -> list[str]:
+        """Return what is to be said of groups that results cannot tell apart."""
+        count = len(self._all_groups())
+        return [f"Only the first {MAX_GROUPS} of {count:,} groups of queues have rows of their own."] if count > MAX_GROUPS else []
 
     def group_of(self) -> NDArray[np.uint8] | None:
         """Return the group of each queue (a number in `groups`), 255: none; None where there are no groups."""
@@ -195,18 +205,41 @@ class QueueTable:
         """Return the settings of an entry of `queues`."""
         return self._resolved[entry]
 
+    def is_drawn(self, entry: int) -> bool:
+        """Tell whether the queues of an entry of `queues` have rates of their own, drawn by the seed."""
+        return self._entries[entry].rates is not None
+
     def name_flow(self, queue: int, name: str) -> None:
         """Remember the name of a flow for a queue that has none of its own."""
+        entry = self._entry_of[queue]
+        if queue not in self._flow_names and (entry < 0 or self._entries[entry].name is None):
+            self._given_names[name] += 1
         self._flow_names.setdefault(queue, name)
 
     def name(self, queue: int) -> str:
-        """Return how a queue is called in reports."""
+        """Return how a queue is called in reports: no two by the same name, as results are found by it."""
+        given = self._given(queue)
+        return self._made(queue) if given is None else f"{given} (queue {queue})" if self._is_taken(given, queue) else given
+
+    def _given(self, queue: int) -> str | None:
+        """Return the name that stands for this queue alone."""
+        entry = self._entry_of[queue]
+        if entry >= 0 and self._entries[entry].name is not None:
+            return self._entries[entry].name if _is_one(self._entries[entry]) else None
+        return self._flow_names.get(queue)
+
+    def _made(self, queue: int) -> str:
+        """Return the name of a queue that has none of its own: it ends with the id, so no other one is made like it."""
         entry = self._entry_of[queue]
         name = self._entries[entry].name if entry >= 0 else None
-        if name is None:
-            return self._flow_names.get(queue, f"queue {queue}")
-        low, high = self._entries[entry].ranges[0]
-        return name if len(self._entries[entry].ranges) == 1 and low == high else f"{name} {queue}"
+        return f"{name or 'queue'} {queue}"
+
+    def _is_taken(self, given: str, queue: int) -> bool:
+        """Tell whether a given name is also another queue's: given as well, or made with that queue's id."""
+        number = given.rpartition(" ")[2]
+        other = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else queue
+        made = other != queue and other < self._config.queues and self._given(other) is None and self._made(other) == given
+        return made or self._given_names[given] > 1
 
     def is_named(self, queue: int) -> bool:
         """Tell whether somebody gave this queue a name."""
@@ -217,6 +250,11 @@ class QueueTable:
         """Return whose queue it is."""
         entry = self._entry_of[queue]
         return self._entries[entry].subscriber if entry >= 0 else None
+
+
+def _is_one(entry: Queue) -> bool:
+    """Tell whether an entry of `queues` is a single queue, which has the entry's name as it stands."""
+    return len(entry.ranges) == 1 and entry.ranges[0][0] == entry.ranges[0][1]
 
 
 def build(scenario: Scenario, document: Document, config: Config, engine: str = "rtl") -> EdgePlan:
@@ -236,12 +274,11 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     )
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
-    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
-    interval = max(1, interval, (duration + drain) // 20_000)
+    interval = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes)
     writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
-    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes)
+    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes, duration + drain)
     plan.series_given = scenario.report.series is not None
     plan.job = {
         "device": device_settings(scenario.device, config, engine, document.fail),
@@ -265,10 +302,10 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "group_of": table.group_of(),
         **({"hierarchy": {**plan.parents.places, "interval_cycles": interval}} if plan.parents else {}),
         "ready_permille": 1000,
-        "lateness": _lateness(scenario, document, plan, config),
+        "lateness": _lateness(scenario, document, plan, config, duration + drain),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
-    plan.notes += traps.notes(plan, scenario, config)
+    plan.notes += table.groups_note() + traps.notes(plan, scenario, config)
     return plan
 
 
@@ -299,7 +336,7 @@ def _register_writes(plan: EdgePlan, config: Config) -> list[tuple[int, int]]:
     return writes
 
 
-def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Config) -> dict[str, Any] | None:
+def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Config, end: int) -> dict[str, Any] | None:
     if scenario.report.lateness is None:
         return None
     if scenario.device.memory_faults:
@@ -312,7 +349,7 @@ def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Co
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
         shapers[queue] = registers.shaper_code(settings.rate_bps, settings.burst_bytes, config.clock_hz)
-    from_cycle = cycles(scenario.report.lateness, config.clock_hz)
+    from_cycle = before_end(scenario.report.lateness, end, config.clock_hz, ("report", "lateness"), document)
     return {"shapers": shapers, "from_cycle": from_cycle, "tolerance_cycles": config.tolerance_cycles}
 
 

@@ -62,8 +62,8 @@ def _congested(result: dict[str, Any], kind: str) -> str:
     worst = rows[0]
     held = f"held to {format_rate(worst['congested_rate_bps'])}, " if worst.get("congested_rate_bps") else ""
     words = f"{worst['name']}, {held}{congested_text(worst)}"
-    if worst["dropped_most"]:
-        words += f"; {sum(worst['packets']['dropped'].values()):,} packets dropped, most of {worst['dropped_most']['name']}"
+    if lost := sum(worst["packets"]["dropped"].values()):
+        words += f"; {lost:,} packets dropped" + (f", most of {worst['dropped_most']['name']}" if worst["dropped_most"] else "")
     if len(rows) == 1:
         return f"Full     {words}"
     return f"Full     {len(rows):,} {kind}, longest {words}"
@@ -249,7 +249,7 @@ def _note(result: dict[str, Any], most: int) -> str:
 
 def configured_text(row: dict[str, Any]) -> str:
     """Return the configured rate, with what becomes of it: `closed, then 5 Mbit/s`."""
-    words = [rate_text(row["configured_rate_bps"], "unshaped")]
+    words = [rate_text(row["configured_rate_bps"], "unshaped") + (" on average" if row.get("drawn") else "")]
     for _, rate in row.get("rate_changes", []):
         words += [word for word in [rate_text(rate, "unshaped")] if word != words[-1]]
     return f"{words[0]}, then {words[1]}{' and others' if len(words) > 2 else ''}" if len(words) > 1 else words[0]

@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.designs.access_edge import hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
+from penstock.designs.access_edge.hierarchy_rows import changes_until
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.engine.result import Departures, binned, distribution, mean_rate
 
@@ -121,12 +123,20 @@ def _groups(raw: dict[str, Any], config: Config, plan: EdgePlan) -> list[dict[st
         rows.append({
             "name": plan.settings.group_name(entry),
             "queues": len(mine),
-            "configured_rate_bps": plan.settings.group_settings(entry).rate_bps,
+            **_group_configured(plan, entry, mine),
             "mean_rate_bps": _group_rate(raw["groups"], number, len(mine), config.clock_hz) if "groups" in raw else None,
             **sums,
             "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
         })  # fmt: skip
     return rows
+
+
+def _group_configured(plan: EdgePlan, entry: int, queues: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the rate that each queue of a group has, or the mean of those that were drawn for them."""
+    if not plan.settings.is_drawn(entry):
+        return {"configured_rate_bps": plan.settings.group_settings(entry).rate_bps}
+    drawn = [plan.settings.settings(queue).rate_bps or 0 for queue in queues.tolist()]
+    return {"configured_rate_bps": round(sum(drawn) / len(drawn)), "drawn": True}
 
 
 def _group_rate(groups: dict[str, Any], number: int, queues: int, clock_hz: int) -> float | None:
@@ -158,7 +168,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
             "name": plan.settings.name(queue),
             "subscriber": plan.settings.subscriber(queue),
             "configured_rate_bps": settings.rate_bps,
-            "rate_changes": [[round(at / config.clock_hz, 9), rate] for at, rate in plan.rate_changes.get(queue, [])],
+            "rate_changes": changes_until(int(raw["cycles"]), plan.rate_changes.get(queue, []), config.clock_hz),
             "burst_bytes": settings.burst_bytes,
             **(
                 rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle, config.tolerance_cycles)

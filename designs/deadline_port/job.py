@@ -17,7 +17,6 @@ from penstock.scenarios import network, pcap
 from penstock.scenarios.headers import dscp_of
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
-    INTERVALS,
     MAX_CYCLES,
     MAX_ENGINE_BYTES,
     MAX_KEPT_FRAMES,
@@ -27,6 +26,7 @@ from penstock.scenarios.traffic import (
     cycles,
     frame_count,
     generator,
+    interval_cycles,
     line_bits,
     line_rate,
     span,
@@ -80,7 +80,6 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     if expected > MAX_KEPT_FRAMES:
         most = f"a deadline port takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
         document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
-    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(ingress, egress)
     plan.job = {
         "device": described(
@@ -100,7 +99,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "timed_register_writes": timed,
         "sources": sources,
         "pcap_out": None,
-        "interval_cycles": max(1, interval, (duration + drain) // 20_000),
+        "interval_cycles": interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes),
         "series_queues": _series(scenario, document, plan, sources),
         "keep_departures": True,
         "sample_queues": list(range(len(settings.classes))),

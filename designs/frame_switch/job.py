@@ -28,7 +28,6 @@ from penstock.scenarios import network, pcap, tcp
 from penstock.scenarios.common import Share, numbers
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
-    INTERVALS,
     MAX_CYCLES,
     MAX_ENGINE_BYTES,
     MAX_KEPT_FRAMES,
@@ -38,6 +37,7 @@ from penstock.scenarios.traffic import (
     cycles,
     frame_count,
     generator,
+    interval_cycles,
     line_bits,
     matched,
     span,
@@ -89,7 +89,6 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         bits = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources if source["input"] == port)
         if (offered := bits * clock / duration) > 1.001 * (line := ingress[port]):
             plan.notes.append(f"Traffic at input {port} adds up to {format_rate(offered)}, but its line carries {format_rate(line)}.")
-    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     expected = sum(frame_count(source, clock) for source in sources)
     expected += sum(tcp.most_frames([source], lambda _queue: None, ingress[source.get("input", 0)], clock) for source in sources)
     if expected > MAX_KEPT_FRAMES:
@@ -110,7 +109,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "egress_buffer_bytes": scenario.link.egress_buffer,
         "sources": sources,
         "pcap_out": None,
-        "interval_cycles": max(1, interval, (duration + drain) // 20_000),
+        "interval_cycles": interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes),
         "keep_departures": True,
     }
     return plan

@@ -22,7 +22,6 @@ from penstock.scenarios import network, pcap, tcp
 from penstock.scenarios.common import Share, numbers
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
-    INTERVALS,
     MAX_CYCLES,
     MAX_ENGINE_BYTES,
     MAX_KEPT_FRAMES,
@@ -32,6 +31,7 @@ from penstock.scenarios.traffic import (
     cycles,
     frame_count,
     generator,
+    interval_cycles,
     line_bits,
     matched,
     span,
@@ -102,7 +102,6 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     if expected > MAX_KEPT_FRAMES:
         most = f"a P4 device takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
         document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
-    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(*ingress, *egress)
     plan.job = {
         "device": device(config, len(plan.names), read.dictionary, state, plan.clock_start_us, scenario.device.port_numbers),
@@ -118,7 +117,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "egress_buffer_bytes": scenario.link.egress_buffer,
         "sources": sources,
         "pcap_out": None,
-        "interval_cycles": max(1, interval, (duration + drain) // 20_000),
+        "interval_cycles": interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes),
         "keep_departures": True,
     }
     return plan

@@ -275,7 +275,8 @@ class Priority : CongestedNodes {
             static_cast<uint64_t>(10 * kLargestImix * static_cast<double>(flows_.size()) / options_.node_rate / options_.congested_nodes);
         for (uint64_t i = 0; i < warm + 10'000; ++i) step(false);
         start();
-        while (latencies_.size() < packets_ && offered_ < 2 * packets_) step(offered_ < packets_);
+        // One that is lost, or starves, must not keep it for ever: all are offered, and none has moved for long.
+        while (latencies_.size() < packets_ && (offered_ < packets_ || cycles_ - moved_ < kLostQuiet)) step(offered_ < packets_);
         stop();
         nb::dict result;
         add_utilisation(result);
@@ -298,13 +299,16 @@ class Priority : CongestedNodes {
 
     void departed(uint32_t queue, uint32_t descriptor, uint32_t len) override {
         CongestedNodes::departed(queue, descriptor, len);
-        if (flow_of_[queue] == kNone && measuring_) latencies_.push_back(static_cast<uint32_t>(cycles_ - since_[descriptor]));
+        if (flow_of_[queue] != kNone || !measuring_) return;
+        latencies_.push_back(static_cast<uint32_t>(cycles_ - since_[descriptor]));
+        moved_ = cycles_;
     }
 
     void step(bool voice) {
         if (voice && std::uniform_real_distribution<double>(0, 1)(rng_) < chance_) {
             voice_.push_back(voice_queue(sources_[rng_() % sources_.size()]));
             ++offered_;
+            moved_ = cycles_;
         }
         if (voice_.empty()) {
             offer_next();
@@ -316,6 +320,7 @@ class Priority : CongestedNodes {
     }
 
     uint64_t packets_, offered_ = 0;
+    uint64_t moved_ = 0;  // cycle in which the last packet of class 0 was drawn or left
     uint32_t voice_bytes_;
     double chance_;
     std::deque<uint32_t> voice_;   // packets of class 0 that are to be offered

@@ -4,7 +4,9 @@ Scenarios hold these models, and `plain.py` takes the same as plain values. Rate
 Checks that need the device configuration are in `queues.py` and `parents.py`.
 """
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
@@ -150,13 +152,17 @@ class QueueSettings(Model):
     )
 
 
+# Short, as a fraction of some hundred million digits takes minutes and gigabytes.
+FRACTION = re.compile(r"\s*\+?[0-9_]{0,20}(\.[0-9_]{0,20}|/[0-9_]{1,20})?([eE][+-]?[0-9]{1,2})?\s*")
+
+
 def _alpha(value: object) -> int:
     """Return n of alpha = 2^(n - 4)."""
     least, most = Fraction(1, 1 << ONE_ALPHA_CODE), 1 << MAX_ALPHA_CODE - ONE_ALPHA_CODE
-    try:
-        found = Fraction(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
-    except (ValueError, ZeroDivisionError):
-        found = None
+    found = None
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(ValueError, ZeroDivisionError):  # an int of very many digits has no text
+            found = Fraction(text) if FRACTION.fullmatch(text := str(value)) else None
     for code in range(MAX_ALPHA_CODE + 1):
         if found == least * 2**code:
             return code

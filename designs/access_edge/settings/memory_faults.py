@@ -10,7 +10,7 @@ from penstock.basics.suggest import nearest
 from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers
 from penstock.scenarios.common import Time
-from penstock.scenarios.traffic import cycles
+from penstock.scenarios.traffic import MAX_CYCLES, cycles, reached_cycles
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config
@@ -39,13 +39,16 @@ def of_channels(faults: Sequence[MemoryFault], config: "Config", fail: Fail) -> 
     """Return the faults of each memory (a channel each), as a job has them. `fail` raises UserError."""
     names = [memory.name for memory in config.channels]
     found: list[list[dict[str, Any]]] = [[] for _ in names]
+    clock = config.clock_hz
     for index, fault in enumerate(faults):
+        where: KeyPath = ("device", "memory_faults", index)
         if fault.memory not in names:
             have = ", ".join(names)
-            at: KeyPath = ("device", "memory_faults", index, "memory")
-            fail(at, f'is "{fault.memory}", but configuration {config.name} has {have}{nearest(fault.memory, names)}')
-        begin = cycles(fault.from_, config.clock_hz)
-        until = {} if fault.for_ is None else {"until": begin + max(1, cycles(fault.for_, config.clock_hz))}
+            fail((*where, "memory"), f'is "{fault.memory}", but configuration {config.name} has {have}{nearest(fault.memory, names)}')
+        begin = reached_cycles(fault.from_, clock, (*where, "from"), fail)
+        until = {}
+        if fault.for_ is not None:
+            until["until"] = min(MAX_CYCLES, begin + max(1, reached_cycles(fault.for_, clock, (*where, "for"), fail)))
         found[names.index(fault.memory)].append({"what": fault.what, "from": begin, **until})
     return found
 

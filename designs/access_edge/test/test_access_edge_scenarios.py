@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from penstock.designs.access_edge import report
 from penstock.designs.access_edge.scenario import PcapTraffic, Scenario
 from penstock.paths import ROOT
 from penstock.scenarios import pcap, scenario
@@ -147,6 +148,22 @@ def test_hello(tmp_path: Path) -> None:
     result = run(SCENARIOS / "hello.yaml", tmp_path)
     for name, rate in (("slow", 5e6), ("fast", 20e6)):
         assert queue(result, name)["measured_rate_bps"] == pytest.approx(rate, rel=0.005)
+
+
+def test_drawn_rates_of_a_group(tmp_path: Path) -> None:
+    """A group whose rates are drawn has their mean, and is not taken for unshaped."""
+    scenario = tmp_path / "drawn.yaml"
+    scenario.write_text(
+        "device: { config: demo_64 }\nduration: 20 ms\nqueues:\n"
+        "  - { ids: 0-31, name: homes, rates: { least: 100 kbit/s, most: 2 Mbit/s, sum: 10 Mbit/s } }\n"
+        "  - { ids: 32-35, name: others, rate: 1 Mbit/s }\n"
+        "traffic:\n  - constant: { queues: 0-35, rate: 40 Mbit/s, size: 500 }\n"
+    )
+    result = run(scenario, tmp_path / "out", engine="model")
+    homes, others = result["groups"]
+    assert (homes["configured_rate_bps"], homes["drawn"]) == (312_500, True)
+    assert others["configured_rate_bps"] == 1_000_000 and "drawn" not in others
+    assert [report.configured_text(row) for row in (homes, others)] == ["312.5 kbit/s on average", "1 Mbit/s"]
 
 
 def test_bad_frames(tmp_path: Path) -> None:

@@ -80,6 +80,17 @@ def test_limited_bytes_arrive(tmp_path: Path) -> None:
     assert result["packets"]["dropped"]
 
 
+def test_figures_are_of_the_stop(tmp_path: Path) -> None:
+    """What waits when the connection stops comes later, and is in no rate: goodput is at most the queue's share of payload."""
+    text = "  - { stop: 100 ms, tcp: { queues: other, flows: 1, rtt: 2 ms, spread: 0, initial_window: 60 } }\n"
+    result = outcome(prepared(tmp_path, text, queue="limit_packets: 100", settings=["queues.other.limit_packets=100"]))
+    flow = result["tcp"]["flows"][0]
+    served = 5e6 * 0.1 / 8 / 1514  # frames until then
+    assert result["packets"]["out"] > served + 20 and flow["finished_s"] is None
+    assert served - 3 <= flow["received"] <= served + 1 and flow["delivered_bytes"] == 1460 * flow["received"]
+    assert flow["goodput_bps"] <= 5e6 * 1460 / 1514
+
+
 def test_marks_in_place_of_losses(tmp_path: Path) -> None:
     """CoDel marks ECN-capable connections: nothing is sent again, the windows are reduced, and each mark was seen by its receiver."""
     queue = "limit_packets: 500, aqm: { target: 2 ms, interval: 20 ms, ecn: true }"

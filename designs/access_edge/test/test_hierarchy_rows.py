@@ -14,6 +14,7 @@ from penstock.designs import configs
 from penstock.designs.access_edge import report
 from penstock.designs.access_edge.testing import twins, twins_hierarchy
 from penstock.engine import engine, run
+from penstock.errors import UserError
 
 LEVELS = ("subscribers", "nodes", "ports")
 
@@ -148,6 +149,57 @@ def test_a_frame_counts_where_its_subscriber_is(tmp_path: Path) -> None:
     assert nodes[0]["latency_ns"]["count"] == 0 and nodes[0]["latency_ns"]["max"] is None
     assert nodes[1]["latency_ns"]["max"] == pytest.approx(84e6, rel=0.01) and nodes[2]["latency_ns"]["max"] < 1e6
     assert [row["node"] for row in result["subscribers"]] == [0, 2], "where they were when the run began"
+
+
+def test_who_lost_most_where_something_moves(tmp_path: Path) -> None:
+    """A queue's losses are of all places that it has been at: of nodes and ports nobody is named then, and the sum stands alone."""
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "100 ms",
+        "queues": [{"id": 0, "name": "mover", "limit_packets": 10}, {"id": 4, "name": "stays", "limit_packets": 1000}],
+        "subscribers": [{"id": 0, "node": 0}, {"id": 1, "node": 1}],
+        "nodes": [{"id": 0, "rate": "50 Mbit/s", "port": 0}, {"id": 1, "rate": "5 Mbit/s", "port": 1}],
+        "changes": [{"at": "10 ms", "subscribers": 0, "set": {"node": 1}}],
+        "traffic": [
+            {"constant": {"queues": "mover", "rate": "20 Mbit/s", "size": 1000}},
+            {"constant": {"queues": "stays", "rate": "1 Mbit/s", "size": 1000}},
+        ],
+    }
+    result = result_of(scenario, tmp_path)
+    node = rows_of(result, "nodes")[1]
+    lost = sum(node["packets"]["dropped"].values())
+    assert lost > 50 and not rows_of(result, "nodes")[0]["packets"]["dropped"]
+    assert [row["dropped_most"] for kind in ("nodes", "ports") for row in result[kind]] == [None] * 4
+    assert rows_of(result, "subscribers")[0]["dropped_most"]["name"] == "mover"
+    (full,) = (line for line in report.sentences(result) if "node 1" in line)
+    assert full.endswith(f"; {lost} packets dropped")
+
+
+def test_changes_that_a_run_does_not_come_to(tmp_path: Path) -> None:
+    """One at the end of the run or later is refused; one that comes when the device is empty is in no row and in no plot."""
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "10 ms",
+        "drain": "10 ms",
+        "nodes": [{"id": 0, "rate": "50 Mbit/s"}],
+        "queues": [{"id": 0, "name": "data", "rate": "20 Mbit/s"}],
+        "changes": [
+            {"at": at, what: 0, "set": {"rate": rate}}
+            for at, rate in (("5 ms", "30 Mbit/s"), ("15 ms", "10 Mbit/s"))
+            for what in ("queues", "nodes")
+        ],
+        "traffic": [{"constant": {"queues": "data", "rate": "1 Mbit/s", "size": 200}}],
+    }
+    result = result_of(scenario, tmp_path)
+    assert result["drained"] and result["device_seconds"] < 0.015
+    for row in (result["queues"][0], result["nodes"][0]):
+        assert row["rate_changes"] == [[0.005, 30_000_000]]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "queues 0: rate 30 Mbit/s" in page and "10 Mbit/s" not in page
+    for at in ("20 ms", "2 s"):
+        scenario["changes"][1]["at"] = at
+        with pytest.raises(UserError, match=rf"`changes\.1\.at` is {at}, which is not before the end of the run at 20 ms$"):
+            result_of(scenario, tmp_path)
 
 
 def test_congestion(tmp_path: Path) -> None:

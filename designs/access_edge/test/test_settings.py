@@ -14,7 +14,7 @@ from penstock.designs import configs
 from penstock.designs.access_edge import job, registers
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.settings import shares as memory_shares
-from penstock.designs.access_edge.settings.given import MemoryShare
+from penstock.designs.access_edge.settings.given import FRACTION, MemoryShare
 from penstock.designs.access_edge.settings.parents import Parents
 from penstock.designs.access_edge.settings.queues import Settings
 from penstock.errors import UserError
@@ -195,7 +195,11 @@ def test_shares_of_memory() -> None:
             shares(config, *given)
     with pytest.raises(UserError, match="^memory_shares: is set, but configuration tiny_16 has no admission"):
         shares(configs.load("tiny_16"), {"traffic_class": 0})
-    for alpha in (3, 0, 4096, "much", True):
+    for alpha, code in ((0.0625, 0), ("1/16", 0), ("0.5", 3), ("5e-1", 3), (1, 4), (1.0, 4), (" 2048", 15)):
+        assert MemoryShare.model_validate({"traffic_class": 0, "alpha": alpha}).alpha == code
+    assert not FRACTION.fullmatch("1e999")  # however fast it is told from a power of two, one of a billion digits is not made
+    endless = ("1e999999", "1e-999999999", "1/" + "9" * 1_000_000, float("inf"), float("nan"), 10**10_000)
+    for alpha in (3, 0, 4096, "much", True, -1, "-1/2", "1/0", "", ".", "\u0661", *endless):
         with pytest.raises(ValidationError, match="must be a power of two from 1/16 to 2,048"):
             MemoryShare.model_validate({"traffic_class": 0, "alpha": alpha})
 

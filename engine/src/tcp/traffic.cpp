@@ -59,6 +59,7 @@ void Traffic::run(Time until) {
 
 void Traffic::handle(const Event& event) {
     Flow& flow = flows_[event.flow];
+    if (now_ >= flow.settings.stop) return;  // figures are of that moment, as the time is that they are divided by
     switch (event.what) {
         case What::Start:
             break;
@@ -100,18 +101,16 @@ void Traffic::handle(const Event& event) {
 
 void Traffic::send(std::uint32_t index, Time now) {
     Flow& flow = flows_[index];
-    if (now < flow.settings.stop) {
-        while (const auto segment = flow.sender.next(now)) {
-            Waiting waiting{now, index, {}, {}};
-            const SegmentHead head{.sequence = flow.settings.sequence + static_cast<std::uint32_t>(segment->range.from),
-                                   .acknowledgement = 1,
-                                   .payload = static_cast<std::uint32_t>(segment->range.bytes()),
-                                   .capable = segment->capable,
-                                   .cwr = segment->cwr,
-                                   .push = segment->range.to == flow.settings.sender.bytes};
-            build_segment(flow.settings.header, head, waiting.bytes, waiting.frame);
-            inputs_[flow.settings.input].waiting.push_back(std::move(waiting));
-        }
+    while (const auto segment = flow.sender.next(now)) {
+        Waiting waiting{now, index, {}, {}};
+        const SegmentHead head{.sequence = flow.settings.sequence + static_cast<std::uint32_t>(segment->range.from),
+                               .acknowledgement = 1,
+                               .payload = static_cast<std::uint32_t>(segment->range.bytes()),
+                               .capable = segment->capable,
+                               .cwr = segment->cwr,
+                               .push = segment->range.to == flow.settings.sender.bytes};
+        build_segment(flow.settings.header, head, waiting.bytes, waiting.frame);
+        inputs_[flow.settings.input].waiting.push_back(std::move(waiting));
     }
     if (flow.sender.timer() < flow.timer) {
         flow.timer = flow.sender.timer();

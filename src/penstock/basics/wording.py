@@ -1,6 +1,7 @@
 """What is wrong with a value, in words of ours: the sentences for what pydantic finds."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from penstock.basics.units import describe
@@ -18,7 +19,7 @@ def words(error: Mapping[str, Any]) -> str:
     if kind == "missing":
         return "is missing"
     if kind in _BOUNDS:
-        return f"must be {_BOUNDS[kind]} {_number(next(iter(context.values())))}, not {shown}"
+        return f"must be {_BOUNDS[kind]} {number(next(iter(context.values())))}, not {shown}"
     if kind == "union_tag_invalid":  # kinds begin with "$" (scenarios/common.py)
         return f"has a key `{str(context['tag']).removeprefix('$')}`, a kind of traffic that this design does not have"
     if kind == "literal_error":
@@ -41,5 +42,6 @@ def words(error: Mapping[str, Any]) -> str:
     return f"is not valid ({shown})"
 
 
-def _number(limit: float) -> str:
-    return f"{int(limit):,}" if limit == int(limit) else str(limit)
+def number(limit: float) -> str:
+    """Return a limit as a user would write it: 1,000,000, 0.000001."""
+    return f"{int(limit):,}" if limit == int(limit) else format(Decimal(repr(limit)), "f")

@@ -1,6 +1,8 @@
 """Several results beside each other: one table, and one page with their curves laid over each other."""
 
 import json
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,6 +13,7 @@ import numpy as np
 
 from penstock.basics.units import format_rate, format_time_ns
 from penstock.designs.design import Table
+from penstock.engine.result import failures
 from penstock.errors import UserError
 from penstock.reports.report import SMOOTHED_POINTS, Series, fill, library, read_result, read_series, smooth_curve, table_card
 from penstock.reports.summary import design_of, text_table
@@ -33,6 +36,7 @@ FIGURES: Sequence[Figure] = (
     ("packets in", lambda of: of["packets"]["in"], _count),
     ("packets out", lambda of: of["packets"]["out"], _count),
     ("dropped", lambda of: sum(of["packets"]["dropped"].values()), _count),
+    ("lost at the input", lambda of: of["ingress_lost"]["packets"] if "ingress_lost" in of else None, _count),
     ("marked", lambda of: of.get("marked_packets"), _count),
     ("latency, median", lambda of: of["latency_ns"]["p50"], format_time_ns),
     ("latency, p99", lambda of: of["latency_ns"]["p99"], format_time_ns),
@@ -57,18 +61,28 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: results by the names that they go by here, the rows, and their series."""
+    """What is compared: results by the names that they go by here, what went wrong in each, the rows, and their series."""
 
     names: list[str]
     results: list[dict[str, Any]]
+    failed: list[list[str]]
     series: list[Series]
     rows: list[Row]
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as an object."""
         rows = [{"name": row.name, "values": row.values} for row in self.rows]
-        seeds, configs = ([of[key] for of in self.results] for key in ("seed", "config"))
-        return {"schema": SCHEMA, "seed": seeds, "config": configs, "results": self.names, "rows": rows}
+        seeds, configs, interrupted = ([of[key] for of in self.results] for key in ("seed", "config", "interrupted"))
+        state = {"interrupted": interrupted, "failures": self.failed}
+        return {"schema": SCHEMA, "seed": seeds, "config": configs, "results": self.names, **state, "rows": rows}
+
+    def warnings(self) -> list[str]:
+        """Return which results are not to be trusted, and why: a run that failed or was stopped."""
+        found = []
+        for name, of, failed in zip(self.names, self.results, self.failed, strict=True):
+            stopped = ["It was interrupted: its figures are up to there."] if of["interrupted"] else []
+            found += [f"{name}: {' '.join([*failed, *stopped])}"] if failed or stopped else []
+        return found
 
 
 def comparison(folders: Sequence[Path]) -> Comparison:
@@ -78,10 +92,10 @@ def comparison(folders: Sequence[Path]) -> Comparison:
     results = [read_result(folder) for folder in folders]
     series = [read_series(folder) for folder in folders]
     try:
-        rows = _rows(results)
+        rows, failed = _rows(results), [failures(of) for of in results]
+        return Comparison(_names(folders), results, failed, series, rows)
     except (KeyError, TypeError, AttributeError) as error:
         raise UserError(f"compare: one of the results is not whole: {error}") from None
-    return Comparison(_names(folders), results, series, rows)
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
@@ -96,12 +110,18 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 def _rows(results: Sequence[Mapping[str, Any]]) -> list[Row]:
     rows = [Row(name, [value(of) for of in results], shown) for name, value, shown in FIGURES]
-    queues = [{row["name"]: row for row in of.get("queues", []) if "latency_ns" in row} for of in results]
+    queues = [_by_name([row for row in of.get("queues", []) if "latency_ns" in row]) for of in results]
     common = [name for name in queues[0] if all(name in of for of in queues)]
     common.sort(key=lambda name: -max(of[name].get("in_bytes", 0) for of in queues))
     for name in sorted(common[:MOST_QUEUES], key=list(queues[0]).index):
         rows += [Row(f"{name}: {what}", [value(of[name]) for of in queues], shown) for what, value, shown in OF_A_QUEUE]
     return [row for row in rows if any(value is not None for value in row.values)]
+
+
+def _by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return queues by their names, with the ids of those that go by one name, as older results have them."""
+    times = Counter(row["name"] for row in rows)
+    return {row["name"] if times[row["name"]] == 1 else f"{row['name']} (queue {row['id']})": row for row in rows}
 
 
 def table(found: Comparison) -> Table:
@@ -124,14 +144,17 @@ def _change(first: float | None, value: float | None) -> str:
 
 
 def text_lines(found: Comparison) -> list[str]:
-    """Return the table for the terminal."""
-    return text_table(table(found), WIDTH)
+    """Return the table for the terminal, and what is wrong with results."""
+    warnings = [line for warning in found.warnings() for line in textwrap.wrap(warning, WIDTH, break_on_hyphens=False)]
+    return text_table(table(found), WIDTH) + (["", *warnings] if warnings else [])
 
 
 def write_page(found: Comparison, path: Path) -> None:
     """Write the page. Raises UserError where it cannot be written."""
     data = {"plots": [_rates(found), _distributions(found), *([_drops(found)] if any(of["drops"].any() for of in found.series) else [])]}
+    warnings = "<br>".join(map(escape, found.warnings()))
     parts = {
+        "FAILURES": f'<div class="failures">{warnings}</div>' if warnings else "",
         "TITLE": escape(" and ".join(found.names) if len(found.names) == 2 else f"{len(found.names)} results"),
         "WORDS": "".join(
             f"<dt>{escape(name)}</dt><dd>{escape(_run(of))}</dd>" for name, of in zip(found.names, found.results, strict=True)

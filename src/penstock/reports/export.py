@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def series_of(series: Series) -> dict[str, Rows]:
         columns = _columns(key, array, series, names)
         if key == "cdf_ns" or key.endswith("_cdf_ns"):
             shares += columns
-        elif array.ndim == 2 and len(array) == points and key != "cloud":
+        elif array.ndim == 2 and key != "cloud" and (len(array) == points or key.startswith("tcp_")):
             over_time += columns
     found = {"over_time": _table(over_time), "latency_cdf": _table(shares)}
     cloud = series["cloud"]
@@ -95,5 +96,6 @@ def _columns(key: str, array: Any, series: Series, names: Sequence[str]) -> list
 
 
 def _table(columns: list[tuple[str, Any]]) -> Rows:
-    rows = zip(*(["" if value != value else value for value in np.asarray(of).tolist()] for _, of in columns), strict=True)
+    # Curves of connections end with the traffic, those of the device when it is empty: their last cells are empty.
+    rows = zip_longest(*(["" if value != value else value for value in np.asarray(of).tolist()] for _, of in columns), fillvalue="")
     return [head for head, _ in columns], [list(row) for row in rows]

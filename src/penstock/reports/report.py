@@ -348,14 +348,16 @@ def _steps(rate: int, changes: Sequence[Sequence[Any]]) -> list[list[float | Non
 
 
 def _changes(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return when settings changed while traffic flowed, and to what, in the words of the scenario."""
+    """Return when settings changed while traffic flowed, and to what, in the words of the scenario; not what a run did not come to."""
     found = []
     for change in result["scenario"].get("changes") or []:
         if not isinstance(change, dict) or "at" not in change:
             continue
         what = ", ".join(f"{key} {_listed(value)}" for key, value in change.items() if key not in ("at", "set"))
         new = ", ".join(f"{key} {value}" for key, value in (change.get("set") or {}).items())
-        found.append({"at": parse_time(change["at"]) / PS_PER_SECOND, "words": f"{what}: {new}"})
+        at = parse_time(change["at"])
+        if at * result["clock_hz"] < result["cycles"] * PS_PER_SECOND:
+            found.append({"at": at / PS_PER_SECOND, "words": f"{what}: {new}"})
     return found[:MAX_CHANGES]
 
 

@@ -249,7 +249,7 @@ class Capture(Model):
 
     name: Name | None = Field(None, description="Name of the source.")
     pcap: StrictStr = Field(description="File, relative to the scenario.")
-    time_scale: Annotated[float, Field(strict=True, gt=0, le=1e6, allow_inf_nan=False)] = Field(
+    time_scale: Annotated[float, Field(strict=True, ge=1e-6, le=1e6, allow_inf_nan=False)] = Field(
         1.0, description="2 plays at half speed, 0.5 at double speed."
     )
     start: Time = Field(0, description="When the first frame of the file comes.")

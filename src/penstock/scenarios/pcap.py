@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,8 +157,9 @@ def _pcap_records(source: _Source, endian: str, unit_ns: int) -> Iterator[Record
     header = source.read(20)
     if len(header) < 20:
         raise source.fail("is cut within the file header of 24 byte")
-    # The upper bits of the link type hold the length of an FCS where there is one.
-    _check_link_type(source, struct.unpack(endian + "I", header[16:])[0] & 0x0FFF_FFFF)
+    (link,) = struct.unpack(endian + "I", header[16:])
+    _check_link_type(source, link & 0xFFFF)
+    fcs = 2 * (link >> 28) if link & 1 << 26 else 0  # in words of 16 bit, where bit P says that it is there (draft-ietf-opsawg-pcap, 4)
     unpack = struct.Struct(endian + "IIII").unpack
     record = 0
     while header := source.read(16):
@@ -170,7 +171,14 @@ def _pcap_records(source: _Source, endian: str, unit_ns: int) -> Iterator[Record
         data = source.read(stored)
         if len(data) < stored:
             raise source.fail(f"is cut within record {record}")
-        yield seconds * 10**9 + units * unit_ns, length, data
+        yield seconds * 10**9 + units * unit_ns, *_without_fcs(source, record, length, data, fcs)
+
+
+def _without_fcs(source: _Source, record: int, length: int, data: bytes, fcs: int) -> tuple[int, bytes]:
+    """Return a frame's length and what is stored of it without the FCS, which captures mostly lack and sizes never count."""
+    if length <= fcs:
+        raise source.fail(f"is damaged: record {record} has {length} byte, and {fcs} of FCS among them")
+    return length - fcs, data[: length - fcs]
 
 
 def _check_sizes(source: _Source, record: int, stored: int, length: int) -> None:
@@ -180,7 +188,7 @@ def _check_sizes(source: _Source, record: int, stored: int, length: int) -> None
 
 def _pcapng_records(source: _Source) -> Iterator[Record]:
     endian, record, block = "<", 0, 0
-    interfaces: list[tuple[int, int, int]] = []  # ticks a second, offset in ns, snap length (0: none)
+    interfaces: list[_Interface] = []
     head = _PCAPNG_MAGIC + source.read(4)
     while head:
         block += 1
@@ -209,44 +217,55 @@ def _pcapng_records(source: _Source) -> Iterator[Record]:
                 _check_link_type(source, struct.unpack_from(endian + "H", body)[0])
                 interfaces.append(_interface(body[:-4], endian))
             elif kind in (_OLD_PACKET, _SIMPLE_PACKET, _PACKET):
-                found = _packet(kind, body[:-4], endian, interfaces)
-                _check_sizes(source, record, len(found[2]), found[1])
-                yield found
+                (time, length, data), fcs = _packet(kind, body[:-4], endian, interfaces)
+                _check_sizes(source, record, len(data), length)
+                yield time, *_without_fcs(source, record, length, data, fcs)
         except (struct.error, IndexError):
             raise source.fail(f"is damaged: {place} is not whole, or of an interface that is not described") from None
         head = source.read(8)
 
 
-def _interface(body: bytes, endian: str) -> tuple[int, int, int]:
-    """Return ticks a second, offset in ns and snap length of an interface description (draft-ietf-opsawg-pcapng, section 4.2)."""
+class _Interface(NamedTuple):
+    ticks: int  # a second
+    offset_ns: int
+    snap: int  # 0: all is stored
+    fcs: int  # bytes at the end of each frame
+
+
+def _interface(body: bytes, endian: str) -> _Interface:
+    """Return what an interface description says (draft-ietf-opsawg-pcapng, section 4.2)."""
     (snap,) = struct.unpack_from(endian + "I", body, 4)
-    ticks, offset_ns, at = 10**6, 0, 8
+    ticks, offset_ns, fcs, at = 10**6, 0, 0, 8
     while at + 4 <= len(body):
         code, size = struct.unpack_from(endian + "HH", body, at)
         if code == 9 and size == 1:  # if_tsresol
             value = body[at + 4]
             ticks = 2 ** (value & 127) if value & 128 else 10 ** min(value, 24)
+        elif code == 13 and size == 1:  # if_fcslen, which is in bits by the draft's text and in bytes by its example and in programs
+            value = body[at + 4]
+            fcs = value // 8 if value >= 16 else value
         elif code == 14 and size == 8:  # if_tsoffset
             offset_ns = struct.unpack_from(endian + "q", body, at + 4)[0] * 10**9
         elif code == 0:
             break
         at += 4 + (size + 3) // 4 * 4
-    return ticks, offset_ns, snap
+    return _Interface(ticks, offset_ns, snap, fcs)
 
 
-def _packet(kind: int, body: bytes, endian: str, interfaces: Sequence[tuple[int, int, int]]) -> Record:
+def _packet(kind: int, body: bytes, endian: str, interfaces: Sequence[_Interface]) -> tuple[Record, int]:
+    """Return a record, and how many bytes of it are FCS."""
+    number = 0
     if kind == _SIMPLE_PACKET:  # it has no time, and what it stores is what the snap length leaves
         (length,) = struct.unpack_from(endian + "I", body)
-        stored, start, time = min(length, interfaces[0][2] or length), 4, None
+        stored, start, time = min(length, interfaces[number].snap or length), 4, None
     else:
         number, high, low, stored, length = struct.unpack_from(endian + ("IIIII" if kind == _PACKET else "HxxIIII"), body)
-        ticks, offset_ns, _ = interfaces[number]
-        start, time = 20, (high << 32 | low) * 10**9 // ticks + offset_ns
+        start, time = 20, (high << 32 | low) * 10**9 // interfaces[number].ticks + interfaces[number].offset_ns
         if not 0 <= time < 1 << 62:
             raise IndexError
     if start + stored > len(body):
         raise IndexError
-    return time, length, body[start : start + stored]
+    return (time, length, body[start : start + stored]), interfaces[number].fcs
 
 
 def _check_link_type(source: _Source, link_type: int) -> None:

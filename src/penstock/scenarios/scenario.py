@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -106,6 +107,8 @@ def read(path: Path, what: str, page: str, example: str) -> Document:
     commented = _read_yaml(path, what, page, example)
     try:
         return Document(path, _plain(commented), commented, {}, what)
+    except _NotFinite as error:
+        Document(path, error.data, commented, {}, what).fail(error.key, str(error))
     except (ValueError, RecursionError) as error:  # a list may hold itself
         raise UserError(f"{path}: {error if isinstance(error, ValueError) else 'is nested too deep, or an alias holds itself'}") from None
 
@@ -148,24 +151,35 @@ def _similar(path: Path) -> str:
     return nearest(path.name, names) if names else ""
 
 
+class _NotFinite(ValueError):
+    """A number that is infinite or none: no key means one, and a result that repeats the scenario cannot hold it, as JSON has no such."""
+
+    def __init__(self, value: float, key: KeyPath, data: Any) -> None:
+        super().__init__(f"must be a finite number, not {describe(value)}")
+        self.key, self.data = key, data
+
+
 def _plain(node: Any) -> Any:
     """Return YAML data as plain dicts, lists and scalars (ruamel's round-trip scalars are subclasses that would leak into JSON).
 
-    Raises ValueError for more than MAX_NODES of them: aliases of aliases become very many.
+    Raises ValueError for more than MAX_NODES of them: aliases of aliases become very many; and for a number that is not finite.
     """
     left = MAX_NODES
+    root = node
 
-    def copy(node: Any) -> Any:
+    def copy(node: Any, key: KeyPath = ()) -> Any:
         nonlocal left
         left -= 1
         if left < 0:
             raise ValueError(f"it holds more than {MAX_NODES:,} keys and values, or aliases (`*name`) repeat them that often")
         if isinstance(node, Mapping):
-            return {str(k) if not isinstance(k, (bool, type(None))) else describe(k): copy(v) for k, v in node.items()}
+            return {str(k) if not isinstance(k, (bool, type(None))) else describe(k): copy(v, (*key, k)) for k, v in node.items()}
         if isinstance(node, (list, CommentedSeq)):
-            return [copy(item) for item in node]
+            return [copy(item, (*key, index)) for index, item in enumerate(node)]
         if node is None or isinstance(node, bool):
             return node
+        if isinstance(node, float) and not isfinite(node):
+            raise _NotFinite(float(node), key, root)
         for kind in (int, float, str):
             if isinstance(node, kind):
                 return kind(node)
@@ -183,6 +197,8 @@ def _apply(document: Document, setting: str) -> None:
         raise UserError(f"--set {setting}: has no value; write KEY=VALUE")
     try:
         value = _plain(YAML(typ="safe", pure=True).load(value_text))
+    except _NotFinite as error:
+        raise UserError(f"--set {setting}: {error}") from None
     except (YAMLError, ValueError, RecursionError):  # a list may hold itself
         raise UserError(f"--set {setting}: the value is not valid YAML") from None
     here: Any = document.data

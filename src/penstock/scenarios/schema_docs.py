@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from penstock.basics import models
+from penstock.basics.wording import number
 from penstock.designs import design as designs
 from penstock.live.applications import entries
 from penstock.paths import ROOT
@@ -170,7 +171,7 @@ def _range(field: FieldInfo, hint: Any) -> str:
                 limits[name] = getattr(item, name)
     low, high = limits.get("ge", limits.get("gt")), limits.get("le", limits.get("lt"))
     if low is not None and high is not None:
-        return f", {'more than ' if 'gt' in limits else ''}{low:,} to {int(high):,}"
+        return f", {'more than ' if 'gt' in limits else ''}{number(low)} to {int(high):,}"
     return f", at least {low:,}" if low else ""
 
 

@@ -15,6 +15,7 @@ from penstock.scenarios import headers
 from penstock.scenarios.common import MAX_FRAME_BYTES
 from penstock.scenarios.headers import Headers
 from penstock.scenarios.scenario import Document, KeyPath
+from penstock.scenarios.traffic import cycles, reached_cycles
 from penstock.scenarios.values import Size, Time
 
 TCP, TCP_BYTES = 6, 20
@@ -55,10 +56,6 @@ class Connections(Model):
     min_rto: Duration | None = Field(
         None, description="Least retransmission timeout; a second unless given (RFC 6298), many systems have 200 ms."
     )
-
-
-def _cycles(picoseconds: int, clock_hz: int) -> int:
-    return picoseconds * clock_hz // PS_PER_SECOND
 
 
 def in_job(
@@ -102,8 +99,11 @@ def in_job(
         document.fail((*key, "headers"), str(error))
     dealt = np.resize(queues, flows).astype(np.uint32)
     spread = given.rtt if given.spread is None else given.spread
+    times = {"rtt": given.rtt, "spread": spread, "min_rto": given.min_rto or MIN_RTO}
+    times["delayed_ack"] = DELAYED_ACK if given.delayed_ack is None else given.delayed_ack
+    within = {word: reached_cycles(time, clock, (*where, word), document.fail) for word, time in times.items()}
     random = np.random.default_rng([scenario.seed, 0x7C9, len(plan.flows)])
-    starts = np.array([_cycles(entry.start + int(random.random() * spread), clock) for _ in range(flows)], dtype=np.int64)
+    starts = np.array([cycles(entry.start + int(random.random() * spread), clock) for _ in range(flows)], dtype=np.int64)
     fields = Headers.model_fields
     first = heads.sport if heads.sport != fields["sport"].default else PORT
     sink = heads.dport if heads.dport != fields["dport"].default else PORT
@@ -123,12 +123,14 @@ def in_job(
             "rtt_ns": given.rtt / 1000,
         })  # fmt: skip
     stop = min(entry.stop or scenario.duration, scenario.duration)
+    if never := int((starts >= cycles(stop, clock)).sum()):
+        plan.notes.append(f"{never:,} of {flows:,} connections of {name} never begin: `spread` is longer than the time that they have.")
     return {
         "kind": "tcp",
         "queues": dealt,
         "start_cycles": starts,
-        "stop_cycle": _cycles(stop, clock),
-        "round_trip_cycles": max(2, _cycles(given.rtt, clock)),
+        "stop_cycle": cycles(stop, clock),
+        "round_trip_cycles": max(2, within["rtt"]),
         "line_bps": line_bps,
         "frame_bytes": given.size,
         "bytes": given.bytes or 0,
@@ -138,8 +140,8 @@ def in_job(
         "rack": given.rack,
         "initial_segments": given.initial_window,
         "window_bytes": given.window,
-        "least_timeout_cycles": max(1, _cycles(given.min_rto or MIN_RTO, clock)),
-        "delay_cycles": _cycles(DELAYED_ACK if given.delayed_ack is None else given.delayed_ack, clock),
+        "least_timeout_cycles": max(1, within["min_rto"]),
+        "delay_cycles": within["delayed_ack"],
         "headers": {"bytes": np.frombuffer(made, dtype=np.uint8), "each": each, "ip_at": each - TCP_BYTES - _ip_bytes(heads)},
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.basics.units import PS_PER_SECOND, describe, format_rate, format_time_ns
+from penstock.basics.where import Fail
 from penstock.command_line.console import working
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
@@ -21,6 +22,7 @@ from penstock.scenarios.scenario import Document, KeyPath
 
 MAX_CYCLES = 2**52  # as far as the engine's clock reaches (kMaxCycles)
 INTERVALS = 200
+MAX_INTERVALS = 20_000
 MIN_ETHERNET_BYTES = 60
 MAX_ENGINE_BYTES = 65_535
 MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
@@ -32,6 +34,34 @@ Chosen = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int32]]  # fram
 def cycles(picoseconds: int, clock_hz: int) -> int:
     """Return a time in whole clock cycles, rounded down."""
     return picoseconds * clock_hz // PS_PER_SECOND
+
+
+def reached_cycles(picoseconds: int, clock_hz: int, key: KeyPath, fail: Fail) -> int:
+    """Return a time in whole clock cycles, rounded down. `fail` raises UserError for one that the engine's clock does not reach."""
+    found = cycles(picoseconds, clock_hz)
+    if found > MAX_CYCLES:
+        most = format_time_ns(MAX_CYCLES / clock_hz * 1e9)
+        fail(key, f"must be at most {most} at {clock_hz / 1e6:g} MHz, not {format_time_ns(picoseconds / 1000)}")
+    return found
+
+
+def interval_cycles(given: int | None, duration: int, drain: int, clock_hz: int, document: Document, notes: list[str]) -> int:
+    """Return how wide a point in time is; `given`: `report.interval`. A note says where that makes too many of them. Raises UserError."""
+    asked = duration // INTERVALS if given is None else reached_cycles(given, clock_hz, ("report", "interval"), document.fail)
+    least = (duration + drain) // MAX_INTERVALS
+    if given is not None and asked < least:
+        wide = format_time_ns(least / clock_hz * 1e9)
+        notes.append(f"Points in time are {wide} wide, not {format_time_ns(given / 1000)}: a run has at most {MAX_INTERVALS:,} of them.")
+    return max(1, asked, least)
+
+
+def before_end(picoseconds: int, end: int, clock_hz: int, key: KeyPath, document: Document) -> int:
+    """Return a time in whole clock cycles. Raises UserError for one at or after cycle `end`, at which the run is over, drained or not."""
+    found = cycles(picoseconds, clock_hz)
+    if found >= end:
+        last = format_time_ns(end / clock_hz * 1e9)
+        document.fail(key, f"is {format_time_ns(picoseconds / 1000)}, which is not before the end of the run at {last}")
+    return found
 
 
 def span(scenario: CommonScenario, document: Document, clock: int) -> tuple[int, int]:
@@ -122,7 +152,8 @@ def generator(
         codes = list(dscps) if dscps is not None else [entry.headers.dscp or 0] * len(queues)
         job["headers"] = headers.in_job(entry.headers, codes, queues, sizes)
     if entry.onoff:
-        job |= {"on_cycles": max(1, cycles(entry.onoff.on, clock)), "off_cycles": max(1, cycles(entry.onoff.off, clock))}
+        for word, length in (("on", entry.onoff.on), ("off", entry.onoff.off)):
+            job[f"{word}_cycles"] = max(1, reached_cycles(length, clock, (*key, "onoff", word), document.fail))
     return job
 
 

@@ -1,11 +1,12 @@
 """The table of a sweep: one row for each run, parameters and results as columns; as CSV and as Parquet, which hold the same.
 
 A result's columns are its single values under dotted names: `latency_ns.p99`, and in lists of things with a name (or an id)
-`queues.voice.measured_rate_bps`. Lists of more than MAX_LISTED things, and the scenario itself, are left out: `file` says where they are.
+`queues.voice.measured_rate_bps`; the id where a name is there twice. Lists of more than MAX_LISTED things, and the scenario itself, are
+left out: `file` says where they are.
 """
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,18 @@ def _values(prefix: str, node: Any) -> Iterator[tuple[str, Any]]:
                 continue
             yield from _values(f"{prefix}.{key}" if prefix else str(key), value)
     elif isinstance(node, list):
-        names = [next((entry[key] for key in ("name", "id") if key in entry), None) if isinstance(entry, dict) else None for entry in node]
-        if len(node) <= MAX_LISTED and None not in names and len(set(map(str, names))) == len(names):
+        named = ([_label(entry, keys) for entry in node] for keys in (("name", "id"), ("id",)))
+        names = next((labels for labels in named if None not in labels and len(set(labels)) == len(labels)), None)
+        if len(node) <= MAX_LISTED and names is not None:
             for name, entry in zip(names, node, strict=True):
                 yield from _values(f"{prefix}.{name}", entry)
     else:
         yield prefix, node
+
+
+def _label(entry: Any, keys: Sequence[str]) -> str | None:
+    """Return what a thing of a list is called: by the first of the keys that it has."""
+    return next((str(entry[key]) for key in keys if key in entry), None) if isinstance(entry, dict) else None
 
 
 def build(rows: Iterable[tuple[Row, Row, Row]]) -> Table:
@@ -64,8 +71,10 @@ def build(rows: Iterable[tuple[Row, Row, Row]]) -> Table:
     counters = [column for column in names if COUNTERS in column]
     table = Table(list(parameters), [*parameters, *OWN, *names.values()], [])
     for given, own, result in found:
+        listed = {column.rpartition(COUNTERS)[0] for column in result if COUNTERS in column}
         for column in counters:
-            if f"{column.rpartition(COUNTERS)[0]}.in" in result:
+            of = column.rpartition(COUNTERS)[0]
+            if f"{of}.in" in result or result.get(f"{of}.drop_packets") == 0 or of in listed:  # a long run lists none of its queues'
                 result.setdefault(column, 0)
         table.rows.append({**given, **own, **{names[column]: value for column, value in result.items() if column in names}})
     return table
