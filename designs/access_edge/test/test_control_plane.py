@@ -1085,6 +1085,7 @@ def test_a_device_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         plant = plant_of(carrier)
         plant.change([lambda: home("a")])
         process.send_signal(signal.SIGSTOP)
+        until(lambda: all(") T " in task.read_text() for task in Path(f"/proc/{process.pid}/task").glob("*/stat")))
         begin = time.monotonic()
         with pytest.raises(Problem, match="the device is gone .*timed out") as caught:
             plant.change([lambda: home("b")])
