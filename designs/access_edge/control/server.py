@@ -122,10 +122,12 @@ def _inner(server: grpc.Server, address: str) -> Iterator[str]:
 
     gRPC takes whatever socket is at the path away, binds its own, and takes that path away again at its end, so no other server may ever
     have the same one: it has a name that is drawn, and none any more as soon as it is bound. An open file leads to it from then on."""
-    path = f"{address.removeprefix('unix:')}.{os.getpid()}-{os.urandom(4).hex()}"
+    folder = os.path.dirname(address.removeprefix("unix:")) or "."
     with contextlib.ExitStack() as stack:
         mask = os.umask(0o177)  # from its first moment the socket is this user's alone
         try:
+            stack.callback(os.close, place := os.open(folder, os.O_PATH | os.O_DIRECTORY))
+            path = f"/proc/self/fd/{place}/.{os.getpid()}-{os.urandom(4).hex()}"  # short: a socket's path has 107 characters at most
             server.add_insecure_port(f"unix:{path}")
             stack.callback(os.close, file := os.open(path, os.O_PATH))
             os.unlink(path)
