@@ -24,13 +24,14 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import sweep as sweeps
+from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, OUT_P, Sweep
-from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, child, home, memory, plant_of
+from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, child, home, memory, plant_of
 from penstock.driver.carrier import CarrierError
 from penstock.engine import engine
 from penstock.testing.testkit import seed
@@ -315,6 +316,25 @@ def test_connections_are_bounded(tmp_path: Path) -> None:
         until(lambda: len(list(Path(f"/proc/{process}/fd").iterdir())) <= rest + 2)
         with Client(address) as another:
             alive(another)
+
+
+def test_connections_over_loopback_are_bounded() -> None:
+    """By gRPC itself: those above the limit are closed, and when others have gone there is room again."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"], limits=Limits(connections=20)) as (place,), contextlib.ExitStack() as stack:
+
+        def greeted() -> socket.socket | None:
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", int(place.rpartition(":")[2])), timeout=DEADLINE))
+            with contextlib.suppress(ConnectionError):
+                one.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5))
+                return one if one.recv(9) else None
+            return None
+
+        found = [one for _ in range(60) if (one := greeted())]
+        assert len(found) == 20
+        for one in found:
+            one.close()
+        assert until(greeted)
 
 
 def test_requests_that_are_large_in_memory(tmp_path: Path) -> None:
