@@ -435,12 +435,14 @@ module pst_schedule_shaped
   end
 
   // Queues that were told and announced ones in turn.
-  logic again, again_turn_q;
+  logic again, again_turn_q, again_hazard;
 
+  // What it reads must not be what a walk writes in this cycle.
+  assign again_hazard     = r_q[Last].valid && r_q[Last].op == OpWalk && r_q[Last].queue_id == again_queue;
   assign again            = again_valid && (again_turn_q || !s_active_valid_i);
   assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
-  assign again_take       = again && act_room_q && !unpark;
+  assign again_take       = again && act_room_q && !unpark && !again_hazard;
   assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again && init_done_q;
   assign act_take         = unpark_take || again_take || (s_active_valid_i && s_active_ready_o);
 
