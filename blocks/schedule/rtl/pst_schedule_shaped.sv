@@ -438,7 +438,7 @@ module pst_schedule_shaped
   logic again, again_turn_q, again_hazard;
 
   // What it reads must not be what a walk writes in this cycle.
-  assign again_hazard     = r_q[Last].valid && r_q[Last].op == OpWalk && r_q[Last].queue_id == again_queue;
+  assign again_hazard     = last.valid && last.op == OpWalk && walk_old && last.queue_id == again_queue;
   assign again            = again_valid && (again_turn_q || !s_active_valid_i);
   assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
