@@ -170,6 +170,42 @@ def test_nothing_is_left(place: Path, number: signal.Signals) -> None:
         whole(json.loads(out))
 
 
+_STRANGERS = """
+import os, signal, subprocess, sys, time
+from penstock.live import apart
+command = '''
+import time
+from penstock.basics import children
+from penstock.live import apart
+children.run(["true"])  # as a build before the run
+def inside():
+    with children.beside(["sleep", "60"]):
+        print("runs", flush=True)
+        time.sleep(60)
+    return 0
+apart.run(inside)
+'''
+def outside():
+    assert os.getpid() == 1  # nothing of the machine can be met from here
+    strangers = [subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(30)]
+    killed = subprocess.Popen([sys.executable, "-P", "-c", command], stdout=subprocess.PIPE, text=True)
+    assert killed.stdout.readline() == "runs\\n"
+    killed.kill()
+    killed.wait()
+    time.sleep(2.5)  # its minder ends what it knows with SIGTERM, and a second later with SIGKILL
+    print([stranger.pid for stranger in strangers if stranger.poll() is not None])
+    return 0
+sys.exit(apart.run(outside))
+"""
+
+
+def test_a_kill_ends_no_strangers() -> None:
+    """Processes of a run have numbers of their own namespace, which outside are those of others; also when something was built before."""
+    env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run([sys.executable, "-P", "-c", _STRANGERS], env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
 def test_two_at_once(place: Path) -> None:
     """They have the same addresses, and know nothing of each other."""
     both = []
