@@ -163,6 +163,16 @@ def test_a_design_is_its_named_configuration() -> None:
     assert config["name"] == "tiny_16" and config["parameters"] == {"queues": "32"}
 
 
+def test_two_sizes_of_a_design_at_once() -> None:
+    """What is synthesised is what was asked for, also when somebody has asked for another size meanwhile."""
+    first, _ = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "32"}, [1])
+    other, _ = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "64"}, [1])
+    assert ".Queues       (32)" in first.sources[-1].read_text() and ".Queues       (64)" in other.sources[-1].read_text()
+    assert first.folder() != other.folder()
+    again, _ = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "32"}, [1])
+    assert again.folder() == first.folder()
+
+
 def test_expectations_name_modules_and_parameters_that_exist() -> None:
     assert expected.files()
     for path in expected.files():
