@@ -162,7 +162,10 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
 
 
 def within(folder: Path, sources: Iterable[Path]) -> str:
-    """Return the paths of sources from HERE, as the tools take them; those of an installation are copied into `folder`."""
+    """Return what makes read_slang read these sources: a list in `folder`, whose paths may have blanks.
+
+    They are from HERE, as the tools see nothing else; what is not there is copied into `folder`.
+    """
     found = []
     for path in sources:
         if not path.is_relative_to(HERE):
@@ -170,8 +173,9 @@ def within(folder: Path, sources: Iterable[Path]) -> str:
             copy = folder / "sources" / own
             copy.parent.mkdir(parents=True, exist_ok=True)
             path = Path(shutil.copyfile(path, copy))
-        found.append(str(path.relative_to(HERE)))
-    return " ".join(found)
+        found.append(str(path.relative_to(HERE)).replace("\\", "\\\\").replace('"', '\\"'))
+    (folder / "sources.f").write_text("".join(f'"{path}"\n' for path in found))
+    return f"-f {(folder / 'sources.f').relative_to(HERE)}"
 
 
 def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, int], int]:
