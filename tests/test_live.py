@@ -250,6 +250,8 @@ def test_an_uplink_is_taken_back(place: Path, what: str) -> None:
         ("network.past=[{from: internet, to: home}]", 'is "internet", whose frames have a way already'),
         ("network.slack=1 us", "must be 1 ms to 10 s"),
         ("traffic.0.live.delay=11 s", "must be at most 10 s"),
+        ("rounds=[{name: A b}, {name: c}, {name: a_B}]", 'has two rounds with the folder a_b: "A b" and "a_B"'),
+        ("output.pcap=result.json", 'must be the name of a capture file, not "result.json"'),
         ("network.ends.home.mtu=1000", "needs an mtu of at least 1,280"),
     ],
 )
@@ -282,6 +284,20 @@ def test_summary_for_people(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "said by the command\n" in done.stdout and "\nClock    the device was at most" in done.stdout
     assert "report.html" in done.stdout.splitlines()[-1]
+
+
+def test_frames_that_leave_the_device_are_captured(place: Path) -> None:
+    """As of every run: all of them, also those of other traffic."""
+    task = ("--set", "output.pcap=left/x.pcap", "--out", "out", "--", sys.executable, str(PROBE), "pings", str(place / "found.json"))
+    out, err = (process := start(place, *task)).communicate(timeout=120)
+    assert process.returncode == 0, err
+    result, data = json.loads(out), (place / "out/left/x.pcap").read_bytes()
+    lengths, at = [], 24
+    while at < len(data):
+        lengths.append(int.from_bytes(data[at + 8 : at + 12], "little"))
+        at += 16 + lengths[-1]
+    assert (len(lengths), sum(lengths)) == (result["packets"]["out"], result["bytes"]["out"]) and len(lengths) > 10
+    assert not list((place / "out").glob("*.pcap"))
 
 
 def test_a_reader_that_is_gone(place: Path) -> None:
