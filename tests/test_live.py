@@ -170,6 +170,42 @@ def test_nothing_is_left(place: Path, number: signal.Signals) -> None:
         whole(json.loads(out))
 
 
+_STRANGERS = """
+import os, signal, subprocess, sys, time
+from penstock.live import apart
+command = '''
+import time
+from penstock.basics import children
+from penstock.live import apart
+children.run(["true"])  # as a build before the run
+def inside():
+    with children.beside(["sleep", "60"]):
+        print("runs", flush=True)
+        time.sleep(60)
+    return 0
+apart.run(inside)
+'''
+def outside():
+    assert os.getpid() == 1  # nothing of the machine can be met from here
+    strangers = [subprocess.Popen(["sleep", "60"], start_new_session=True) for _ in range(30)]
+    killed = subprocess.Popen([sys.executable, "-P", "-c", command], stdout=subprocess.PIPE, text=True)
+    assert killed.stdout.readline() == "runs\\n"
+    killed.kill()
+    killed.wait()
+    time.sleep(2.5)  # its minder ends what it knows with SIGTERM, and a second later with SIGKILL
+    print([stranger.pid for stranger in strangers if stranger.poll() is not None])
+    return 0
+sys.exit(apart.run(outside))
+"""
+
+
+def test_a_kill_ends_no_strangers() -> None:
+    """Processes of a run have numbers of their own namespace, which outside are those of others; also when something was built before."""
+    env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run([sys.executable, "-P", "-c", _STRANGERS], env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
 def test_two_at_once(place: Path) -> None:
     """They have the same addresses, and know nothing of each other."""
     both = []
@@ -214,6 +250,8 @@ def test_an_uplink_is_taken_back(place: Path, what: str) -> None:
         ("network.past=[{from: internet, to: home}]", 'is "internet", whose frames have a way already'),
         ("network.slack=1 us", "must be 1 ms to 10 s"),
         ("traffic.0.live.delay=11 s", "must be at most 10 s"),
+        ("rounds=[{name: A b}, {name: c}, {name: a_B}]", 'has two rounds with the folder a_b: "A b" and "a_B"'),
+        ("output.pcap=result.json", 'must be the name of a capture file, not "result.json"'),
         ("network.ends.home.mtu=1000", "needs an mtu of at least 1,280"),
     ],
 )
@@ -246,6 +284,20 @@ def test_summary_for_people(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "said by the command\n" in done.stdout and "\nClock    the device was at most" in done.stdout
     assert "report.html" in done.stdout.splitlines()[-1]
+
+
+def test_frames_that_leave_the_device_are_captured(place: Path) -> None:
+    """As of every run: all of them, also those of other traffic."""
+    task = ("--set", "output.pcap=left/x.pcap", "--out", "out", "--", sys.executable, str(PROBE), "pings", str(place / "found.json"))
+    out, err = (process := start(place, *task)).communicate(timeout=120)
+    assert process.returncode == 0, err
+    result, data = json.loads(out), (place / "out/left/x.pcap").read_bytes()
+    lengths, at = [], 24
+    while at < len(data):
+        lengths.append(int.from_bytes(data[at + 8 : at + 12], "little"))
+        at += 16 + lengths[-1]
+    assert (len(lengths), sum(lengths)) == (result["packets"]["out"], result["bytes"]["out"]) and len(lengths) > 10
+    assert not list((place / "out").glob("*.pcap"))
 
 
 def test_a_reader_that_is_gone(place: Path) -> None:

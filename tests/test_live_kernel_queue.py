@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """A queue of this machine's kernel between hosts of a live run: what its packets waited, and that it is the queue that was asked for."""
 
+import json
+import os
+import shlex
 import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from penstock.live import bulk, kernel_queue, kernel_router
+from penstock.engine.run import RunError
+from penstock.live import bulk, kernel_queue, kernel_router, stage
 from penstock.network import spaces
+from penstock.paths import ROOT
 
 WITHOUT = spaces.problem()
 
@@ -45,6 +54,48 @@ def test_times_are_those_of_the_run() -> None:
     assert found.time_s.tolist() == [0.3] and found.sojourn_ms.tolist() == [1.0] and found.length.tolist() == [1514]
     assert found.result["kernel_dropped"] == 1 and found.goodput_bps == 1e6
     assert kernel_queue.seen(device, waits, 1.0).time_s.tolist() == pytest.approx([0.3, 0.399])
+
+
+def test_commands_below_a_path_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clone's path, and that of temporary files, may have blanks."""
+    place = tmp_path / "a b"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setattr(kernel_queue, "PACKAGE", place / "src" / "penstock")
+    seen: list[str] = []
+
+    def refuse(_scenario: Path, settings: list[str], *_: object, **__: object) -> bulk.Transfer:
+        seen.extend(settings)
+        raise RunError("enough")
+
+    monkeypatch.setattr(bulk, "run", refuse)
+    with pytest.raises(RunError, match="enough"):
+        kernel_queue.run("pfifo limit 10", 10**6, 1000, 1, 1, "cubic", 1.0)
+    (service,) = json.loads(next(one for one in seen if "services" in one).split("=", 1)[1])
+    words = shlex.split(service)
+    assert words[:3] == ["env", f"PYTHONPATH={place / 'src'}", sys.executable] and len(words) == 9
+    assert Path(words[7]).parent.parent == place and words[8].startswith("qdisc replace dev ")
+
+
+def test_what_iperf3_says_is_kept_below_a_path_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "a b"
+    (place / "bin").mkdir(parents=True)
+    (place / "bin" / "iperf3").write_text("#!/bin/sh\necho said\n")
+    (place / "bin" / "iperf3").chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setenv("PATH", f"{place / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(bulk, "END_SECONDS", 0)
+    said: list[str] = []
+
+    def play(live: stage.Live) -> int:
+        subprocess.run(live.command, check=True, timeout=30)
+        said.extend(path.read_text() for path in place.glob("*/iperf.json"))
+        return 1
+
+    monkeypatch.setattr(stage, "carry_out", play)
+    with pytest.raises(RunError, match="ended with status 1"):
+        bulk.run(ROOT / kernel_queue.SCENARIO, [], "model", 1, 1, "cubic", 1.0, server="server")
+    assert said == ["said\n"]
 
 
 @pytest.mark.skipif(WITHOUT is not None or shutil.which("tc") is None, reason=f"no namespaces here, or no tc: {WITHOUT}")

@@ -190,3 +190,30 @@ def test_rounds_stand_side_by_side() -> None:
     ]
     page = rounds.page(found)
     assert 'href="one_fifo/report.html"' in page and "all in one" in page and page.count('class="plot"') == 1
+
+
+def test_rounds_with_other_applications() -> None:
+    """Each has a row by its name, in whatever order and in which rounds it was."""
+
+    def of(**delays: float) -> dict[str, Any]:
+        felt = [
+            {"name": name, "delay_ms": {"count": 1, "p50": delay, "p99": delay}, "over_time": {"time_s": [1.0], "delay_ms": [delay]}}
+            for name, delay in delays.items()
+        ]
+        return {"applications": felt, "sojourn_ms": {}, "carried_bps": 1e6}
+
+    results = {"both": of(slow=50, fast=5), "turned": of(fast=6, slow=60), "none": of(), "new": of(film=7)}
+    found = {
+        "name": "home", "description": "d", "config": "c", "seed": 1,
+        "rounds": [{"name": name, "words": "", "result": result} for name, result in results.items()],
+    }  # fmt: skip
+    assert rounds.rows(found)[:-1] == [
+        ["", "", "both", "turned", "none", "new"],
+        ["slow", "delay", "50 ms, 50 ms at 99 %", "60 ms, 60 ms at 99 %", "-", "-"],
+        ["fast", "delay", "5 ms, 5 ms at 99 %", "6 ms, 6 ms at 99 %", "-", "-"],
+        ["film", "delay", "-", "-", "-", "7 ms, 7 ms at 99 %"],
+    ]
+    plots = rounds._plots(found, "delay_ms", "delay, ms")
+    assert [(plot["title"], [trace["name"] for trace in plot["traces"]]) for plot in plots] == [
+        ("slow", ["both", "turned"]), ("fast", ["both", "turned"]), ("film", ["new"]),
+    ]  # fmt: skip

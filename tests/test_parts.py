@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 
 from penstock.command_line.app import main
 from penstock.errors import UserError
+from penstock.hardware import part_model
 from penstock.parts import registry
 from penstock.parts.manifest import Part
 from penstock.testing.testkit import seed
@@ -238,6 +239,20 @@ def test_a_model_that_refuses_its_numbers(kind: str, tmp_path: Path, capsys: pyt
     assert said.err.splitlines()[-1] == f"penstock: {scenario}: {title} own_part: a gain of 4 is too small"
     assert "Traceback" not in said.err and not said.out and not out.exists()
     assert main([*run, "--set", "device.overrides.own_part.gain=5"]) == 0
+
+
+def test_a_model_is_compiled_anew_when_what_it_includes_changes(tmp_path: Path) -> None:
+    """Whatever the file is called; what tools keep beside the sources is not one of them."""
+    folder = written(tmp_path / "own_aqm")
+    registry.add_folder(folder)
+    part, keys = registry.find("aqm", "own_aqm"), []
+    for name, text in (("steps.def", "1"), ("steps.def", "2"), ("model/steps.inl", "1"), ("model/steps.inl", "2")):
+        (folder / name).write_text(text)
+        keys.append(part_model._key(part))
+    assert len(set(keys)) == 4
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__/test_own_aqm.pyc").write_text("1")
+    assert part_model._key(part) == keys[-1]
 
 
 def test_the_command_line_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

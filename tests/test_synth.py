@@ -163,6 +163,32 @@ def test_a_design_is_its_named_configuration() -> None:
     assert config["name"] == "tiny_16" and config["parameters"] == {"queues": "32"}
 
 
+def test_two_sizes_of_a_design_at_once() -> None:
+    """What is synthesised is what was asked for, also when somebody has asked for another size meanwhile."""
+    first, _ = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "32"}, [1])
+    other, _ = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "64"}, [1])
+    assert ".Queues       (32)" in first.sources[-1].read_text() and ".Queues       (64)" in other.sources[-1].read_text()
+    assert first.folder() != other.folder()
+    again, _ = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "32"}, [1])
+    assert again.folder() == first.folder()
+
+
+def test_sources_below_a_path_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that the tools see, and those that are copied to where they do."""
+    home = tmp_path / "a clone"
+    for name in ("my parts", "build/synth"):
+        (home / name).mkdir(parents=True)
+    skid = library.sources_of("pst_skid_buffer")
+    inside, outside = home / "my parts" / "a skid buffer.sv", tmp_path / "out side" / skid[0].name
+    outside.parent.mkdir()
+    outside.write_text(skid[0].read_text())
+    inside.write_text(skid[-1].read_text())
+    monkeypatch.setattr(synth, "HERE", home)
+    monkeypatch.setattr(synth, "BUILD", home / "build")
+    job = synth.Job("pst_skid_buffer", [outside, *skid[1:-1], inside], {"Width": 8}, "xcup", [])
+    assert synth.run(job)["ff"] > 16
+
+
 def test_expectations_name_modules_and_parameters_that_exist() -> None:
     assert expected.files()
     for path in expected.files():

@@ -209,6 +209,24 @@ def test_a_full_buffer_in_front_of_a_line_loses(wires: Wires) -> None:
     assert len(came) == first["written"]["packets"] and came == [one for one in sent if one in set(came)]
 
 
+def test_what_waits_in_front_of_the_device_is_pending(wires: Wires) -> None:
+    """A slow line to the device has not carried all when the run ends: what has not come to it is told by the end that sent it."""
+    rng = random.Random(seed())
+    sent = [frame(0, number, 1000, rng) for number in range(50)]
+
+    def play() -> None:
+        for one in sent:
+            wires.far[0].send(one)
+
+    result = beside(job(wires, 0.3, ingress_bps=1e6, drain=False), play)
+    whole(result)
+    first, second = result["wire"]["ends"]
+    came = result["wire"]["queues"].get(0, {"in": {"packets": 0, "bytes": 0}})["in"]["packets"]
+    assert first["read"] == {"packets": 50, "bytes": 50_000} and came < 45  # at 1 Mbit/s it takes 8 ms for each
+    assert first["pending"] == {"packets": 50 - came, "bytes": 1000 * (50 - came)}
+    assert second["pending"]["packets"] == 0 or second["written"]["packets"] < came
+
+
 def test_an_end_that_goes_away_ends_the_run(wires: Wires) -> None:
     begun = time.monotonic()
     result = beside(job(wires, 20.0), lambda: wires.far[1].close())

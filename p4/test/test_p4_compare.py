@@ -201,6 +201,17 @@ def test_a_compiled_program_needs_no_compiler(monkeypatch: pytest.MonkeyPatch, c
     assert "simple_switch and simple_switch_CLI are not both on the PATH" in capsys.readouterr().err
 
 
+def test_commands_below_a_path_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where temporary files are: the CLI reads the commands."""
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    (folder / "simple_switch_CLI").write_text("#!/bin/sh\ncat\n")
+    (folder / "simple_switch_CLI").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    switch = simple_switch.SimpleSwitch(folder, None, 1, {}, [])  # type: ignore[arg-type]
+    assert switch.commands("table_add one\n# nothing") == "table_add one\n"
+
+
 @pytest.mark.parametrize(
     ("help_", "options"), [("--priority-queues arg (default is 1)", ("--", "--priority-queues", "8")), ("--use-files arg", ())]
 )

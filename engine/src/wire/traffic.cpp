@@ -111,6 +111,11 @@ void Traffic::finish() {
         const Delayed& frame = slots_[due_.top().slot];
         ends_[frame.to].pending.add(length_of(frame.bytes));
     }
+    for (const Input& input : inputs_) {
+        for (const Waiting& frame : input.waiting) ends_[settings_.paths[frame.path].from].pending.add(length_of(frame.bytes));
+        for (const std::uint64_t number : input.sent)  // on the line to the device
+            if (const auto* kept = kept_.find(number)) ends_[settings_.paths[kept->own].from].pending.add(length_of(kept->bytes));
+    }
 }
 
 // ---- ends

@@ -2,7 +2,8 @@
 
 An exception (Ctrl-C, SIGTERM and SIGHUP are one, see `penstock.command_line.app`) ends the group of the call that it meets, and `end_all`
 those of all threads. A process that is killed cannot do that: for it a minder, started with the first child, reads a pipe that ends with
-this process.
+this process. A process that is forked has children and a minder of its own: its numbers may be those of another namespace, in which its
+parent's minder would end strangers.
 """
 
 import contextlib
@@ -54,7 +55,7 @@ class _Groups:
         self.lock = threading.Lock()
         self.running: set[int] = set()
         self.stopping = False
-        self._minder: subprocess.Popen[str] | None = None
+        self._minder: subprocess.Popen[bytes] | None = None
 
     def enter(self, group: int) -> None:
         with self.lock:
@@ -62,24 +63,33 @@ class _Groups:
                 command = [sys.executable, "-I", "-S", "-c", _MINDER]
                 nothing = subprocess.DEVNULL
                 self._minder = subprocess.Popen(
-                    command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, text=True, start_new_session=True
+                    command, bufsize=0, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, start_new_session=True
                 )
             self.running.add(group)
             self._tell(f"+{group}\n")
 
     def leave(self, group: int) -> None:
         with self.lock:
-            self.running.discard(group)
-            self._tell(f"-{group}\n")
+            if group in self.running:
+                self.running.discard(group)
+                self._tell(f"-{group}\n")
+
+    def forget(self) -> None:
+        """Be without groups and minder, in a process that has just been forked: both are its parent's."""
+        minder, self._minder = self._minder, None
+        self.lock, self.running, self.stopping = threading.Lock(), set(), False
+        if minder is not None and minder.stdin is not None:
+            minder.stdin.close()  # it ends with the parent, whatever this process does
+            minder.returncode = 0  # nobody waits for it here
 
     def _tell(self, line: str) -> None:
         assert self._minder is not None and self._minder.stdin is not None
         with contextlib.suppress(OSError):  # the minder was killed: the rest goes on without it
-            self._minder.stdin.write(line)
-            self._minder.stdin.flush()
+            self._minder.stdin.write(line.encode())
 
 
 _GROUPS = _Groups()
+os.register_at_fork(after_in_child=_GROUPS.forget)
 
 
 @contextlib.contextmanager

@@ -85,9 +85,7 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
 
     run = prepare(request)
     out = request.out or Path("results") / run.name
-    departures = _output_pcap(run.described, out, run.document)
-    with growing(out) as grown:
-        run.plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
+    with growing_result(run, out) as grown:
         raw = simulate(run.plan.job, run.config, request.scenario)
         with working("Writing the result"):
             found = run.summary(raw)
@@ -95,10 +93,23 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
             report.write_series(grown / "series.npz", series)
             report.write_html(grown / "report.html", found, series)
             write_json(grown / "result.json", found)
-            if departures:
-                departures.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(grown / "departures.pcap", departures)
     return found, out
+
+
+@contextmanager
+def growing_result(run: Prepared, out: Path) -> Iterator[Path]:
+    """Yield a folder in which the files of a result grow, and let the run write the capture there that the scenario asks for.
+
+    Raises UserError for a capture that cannot be.
+    """
+    departures = output_pcap(run, out)
+    with growing(out) as grown:
+        capture = grown / "departures.pcap"
+        run.plan.job["pcap_out"] = str(capture) if departures else None
+        yield grown
+        if departures:
+            departures.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(capture, departures)
 
 
 def check_engine(engine: str) -> None:
@@ -112,7 +123,9 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
+def output_pcap(run: Prepared, out: Path) -> Path | None:
+    """Return the file for the frames that leave, None when the scenario asks for none. Raises UserError for one that cannot be."""
+    described, document = run.described, run.document
     given = described.output.pcap
     if given is None:
         return None

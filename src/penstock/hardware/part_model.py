@@ -23,7 +23,6 @@ INTERFACES = {
     "scheduler": ("blocks/schedule/model/scheduler_model.hpp", "PENSTOCK_SCHEDULER_LIBRARY"),
 }
 INCLUDES = (ROOT, ROOT / "engine/include")
-SUFFIXES = (".hpp", ".hh", ".h", ".hxx", ".ipp", ".inc", ".cpp", ".cc", ".cxx")
 FLAGS = ("-std=c++20", "-O3", "-Wall", "-fPIC", "-shared", "-fvisibility=hidden")
 
 Report = Callable[[str], None]
@@ -79,9 +78,12 @@ def told(part: Any, parameters: Mapping[str, int], report: Report | None = None)
 
 
 def _sources(part: Part) -> Iterator[Path]:
-    """Yield all files that the model may include: those of the part, and ours."""
+    """Yield all files that the model may include, whatever they are called: those of the part, and ours."""
     for root in (part.folder, *(BLOCKS.glob("**/model")), ROOT / "engine/include"):
-        yield from (path for path in sorted(root.rglob("*")) if path.suffix in SUFFIXES and path.is_file())
+        for path in sorted(root.rglob("*")):
+            kept_by_tools = any(name.startswith((".", "__")) for name in path.relative_to(root).parts)
+            if path.is_file() and not kept_by_tools:
+                yield path
 
 
 def _key(part: Part) -> str:

@@ -63,7 +63,8 @@ def written(part: Part, parameters: Mapping[str, int], folder: Path) -> Path:
     text = aqm(part, parameters)
     plug = folder / hashlib.sha256(text.encode()).hexdigest()[:16] / AQM.name
     plug.parent.mkdir(parents=True, exist_ok=True)
-    plug.write_text(text)
+    if not plug.exists() or plug.read_text() != text:  # another process may read it
+        plug.write_text(text)
     return plug
 
 

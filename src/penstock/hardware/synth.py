@@ -7,16 +7,20 @@ import hashlib
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock import cache
 from penstock.basics import children
 from penstock.errors import ToolError
 from penstock.hardware import timing_paths
 from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
+
+if TYPE_CHECKING:
+    from penstock.designs.configs import Configuration
 
 SCHEMA = "penstock.synth/1"
 AQM = "Aqm"  # key of the name of an AQM that is built into a module
@@ -83,8 +87,7 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
         settings = dict(settings)
         config = configs.load(settings.pop("config", configs.names(what)[0]), what)
         config = configs.with_overrides(config, settings)
-        generated = configs.write_generated(config, BUILD / "synth" / config.name)
-        job = Job(config.module, [*configs.sources(config), *generated], {}, target, seeds)
+        job = Job(config.module, [*configs.sources(config), *_generated(config)], {}, target, seeds)
         return job, {"design": what, "name": config.name, "module": config.module, "target": target, "parameters": settings}
     top = library.main_module(what)
     usual = next((entry.parameters for entry in expected.entries(top, target)), {})
@@ -111,6 +114,19 @@ def size(config: dict[str, Any]) -> dict[str, str]:
         changes = {key: str(value) for key, value in config["parameters"].items()}
         return {"config": config["name"], **changes, "in all": designs.load(config["design"]).sizes(chosen)}
     return {**library.parameters_of(config["module"]), **{key: str(value) for key, value in config["parameters"].items()}}
+
+
+def _generated(config: "Configuration") -> list[Path]:
+    """Write what is generated for a configuration into a folder that is named by it: nobody who has other settings writes there."""
+    from penstock.designs import configs
+
+    with tempfile.TemporaryDirectory() as name:
+        texts = "\0".join(f"{path.name}\0{path.read_text()}" for path in configs.write_generated(config, Path(name)))
+    folder = BUILD / "synth" / f"{config.name}-{hashlib.sha256(texts.encode()).hexdigest()[:10]}"
+    with alone_in(folder):
+        generated = configs.write_generated(config, folder)
+        cache.hold(folder)
+    return generated
 
 
 def _of_module(top: str, parameters: dict[str, int | str], target: str, seeds: list[int]) -> Job:
@@ -146,7 +162,10 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
 
 
 def within(folder: Path, sources: Iterable[Path]) -> str:
-    """Return the paths of sources from HERE, as the tools take them; those of an installation are copied into `folder`."""
+    """Return what makes read_slang read these sources: a list in `folder`, whose paths may have blanks.
+
+    They are from HERE, as the tools see nothing else; what is not there is copied into `folder`.
+    """
     found = []
     for path in sources:
         if not path.is_relative_to(HERE):
@@ -154,8 +173,9 @@ def within(folder: Path, sources: Iterable[Path]) -> str:
             copy = folder / "sources" / own
             copy.parent.mkdir(parents=True, exist_ok=True)
             path = Path(shutil.copyfile(path, copy))
-        found.append(str(path.relative_to(HERE)))
-    return " ".join(found)
+        found.append(str(path.relative_to(HERE)).replace("\\", "\\\\").replace('"', '\\"'))
+    (folder / "sources.f").write_text("".join(f'"{path}"\n' for path in found))
+    return f"-f {(folder / 'sources.f').relative_to(HERE)}"
 
 
 def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, int], int]:

@@ -5,6 +5,7 @@ is started where that traffic goes.
 """
 
 import json
+import shlex
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def run(
         folder = Path(name)
         said = folder / "iperf.json"
         request.out = folder / "out"
-        client = f"iperf3 -c {address} -R -C {algorithm} -P {flows} -t {seconds:g} -J > {said} 2>&1"
+        client = f"iperf3 -c {address} -R -C {algorithm} -P {flows} -t {seconds:g} -J > {shlex.quote(str(said))} 2>&1"
         command = ("sh", "-c", f"sleep {START_SECONDS}; {client}; sleep {END_SECONDS}")
         status = stage.carry_out(stage.Live(request, command))
         if status == stage.INTERRUPTED:

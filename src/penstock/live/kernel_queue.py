@@ -4,6 +4,7 @@ server -- delay -- router with the queue on its only interface -- device that ho
 """
 
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -49,7 +50,8 @@ def run(queue: str, rate_bps: int, round_trip_us: int, seed: int, flows: int, al
             f"qdisc replace dev {INTERFACE} root handle 1: tbf rate {rate_bps}bit burst {BURST} limit 100000000;"
             f"qdisc replace dev {INTERFACE} parent 1: handle 10: {queue}"
         )
-        router = f"env PYTHONPATH={PACKAGE.parent} {sys.executable} -P -m penstock.live.kernel_router {INTERFACE} {out} '{commands}'"
+        program = [sys.executable, "-P", "-m", "penstock.live.kernel_router", INTERFACE, str(out), commands]
+        router = shlex.join(["env", f"PYTHONPATH={PACKAGE.parent}", *program])
         settings = [
             f"duration={round(1e6 * seconds)} us",
             f"network.ends.router.services={json.dumps([router])}",

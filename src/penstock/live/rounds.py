@@ -13,17 +13,12 @@ from penstock.basics.units import format_rate, format_time_ns
 from penstock.engine.run import Prepared, Request, write_json
 from penstock.live.report import FELT
 from penstock.reports import cards
-from penstock.scenarios.network import Round
+from penstock.scenarios.network import Round, folder_of
 
 if TYPE_CHECKING:
     from penstock.live.stage import Live
 
 SCHEMA = "penstock.live_rounds/1"
-
-
-def folder_of(name: str) -> str:
-    """Return the name of a round's folder."""
-    return name.lower().replace(" ", "_")
 
 
 def of(live: "Live", one: Round, out: Path) -> "Live":
@@ -69,12 +64,11 @@ def rows(found: Mapping[str, Any]) -> list[list[str]]:
     head = ["", "", *(one["name"] for one in found["rounds"])]
     table = [head]
     results = [one["result"] for one in found["rounds"]]
-    for number, application in enumerate(results[0]["applications"]):
-        each = [result["applications"][number] for result in results]
+    for name, each in _applications(results).items():
         for key, words, show in FELT:
             cells = [show(one.get(key)) for one in each]
             if any(cells):
-                table.append([application["name"], words, *(cell or "-" for cell in cells)])
+                table.append([name, words, *(cell or "-" for cell in cells)])
     for name in dict.fromkeys(name for result in results for name in result["sojourn_ms"]):
         waits = [result["sojourn_ms"].get(name, {"count": 0}) for result in results]
         cells = [
@@ -83,6 +77,12 @@ def rows(found: Mapping[str, Any]) -> list[list[str]]:
         table.append([f"queue {name}", "wait", *cells])
     table.append(["bottleneck", "carried", *(format_rate(result["carried_bps"]) for result in results)])
     return table
+
+
+def _applications(results: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the applications of all rounds by name, each with what it felt in every round: nothing where it was not in it."""
+    rounds = [{one["name"]: one for one in result["applications"]} for result in results]
+    return {name: [one.get(name, {}) for one in rounds] for name in dict.fromkeys(name for one in rounds for name in one)}
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
@@ -120,16 +120,16 @@ def page(found: Mapping[str, Any]) -> str:
 def _plots(found: Mapping[str, Any], key: str, axis: str) -> list[dict[str, Any]]:
     """Return a picture for each application that has this over time, with a curve for each round."""
     plots = []
-    results = [one["result"] for one in found["rounds"]]
-    for number, application in enumerate(results[0]["applications"]):
+    names = [one["name"] for one in found["rounds"]]
+    for application, each in _applications([one["result"] for one in found["rounds"]]).items():
         traces = []
-        for colour, one in enumerate(found["rounds"]):
-            series = one["result"]["applications"][number].get("over_time") or {}
+        for colour, (name, felt) in enumerate(zip(names, each, strict=True)):
+            series = felt.get("over_time") or {}
             if any(value is not None for value in series.get(key) or ()):
                 traces.append({
-                    "type": "scatter", "mode": "lines", "name": one["name"], "colour": colour, "x": series["time_s"], "y": series[key],
+                    "type": "scatter", "mode": "lines", "name": name, "colour": colour, "x": series["time_s"], "y": series[key],
                 })  # fmt: skip
         if traces:
             x, y = {"title": "time, s", "rangemode": "tozero"}, {"title": axis, "rangemode": "tozero"}
-            plots.append({"title": application["name"], "traces": traces, "x": x, "y": y})
+            plots.append({"title": application, "traces": traces, "x": x, "y": y})
     return plots

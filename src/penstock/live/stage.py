@@ -14,10 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from penstock.basics.growing import growing
 from penstock.basics.units import PS_PER_SECOND
 from penstock.command_line.console import console, spinner, working
-from penstock.engine.run import Prepared, Request, RunError, prepare, write_json
+from penstock.engine.run import Prepared, Request, RunError, growing_result, output_pcap, prepare, write_json
 from penstock.errors import UserError
 from penstock.live import apart, hosts, real_time, result, rounds, uplink, view
 from penstock.live.hosts import Host
@@ -51,6 +50,7 @@ class _Turn:
     run: Prepared
     applications: list[Any]
     place: int  # of the command
+    out: Path  # the result's folder
 
 
 def carry_out(live: Live) -> int:
@@ -61,20 +61,21 @@ def carry_out(live: Live) -> int:
     if not given:
         _build([first])
         return _take(first)
-    out = live.request.out or Path("results") / first.run.name
-    turns = [_turn(rounds.of(live, one, out)) for one in given]
+    turns = [_turn(rounds.of(live, one, first.out)) for one in given]
     _build(turns)
     for one, turn in zip(given, turns, strict=True):
         console().print(f"Round: {one.name}", style="bold", markup=False)
         if status := _take(turn):
             return status
-    return rounds.compared(first.run, given, out, live.json_output)
+    return rounds.compared(first.run, given, first.out, live.json_output)
 
 
 def _turn(live: Live) -> _Turn:
     """Read and check all of a run. Raises UserError."""
     run = prepare(live.request, live=True)
-    return _Turn(live, run, _applications(run), _place(run, live))
+    out = live.request.out or Path("results") / run.name
+    output_pcap(run, out)  # what is wrong with it is said before anything is built
+    return _Turn(live, run, _applications(run), _place(run, live), out)
 
 
 def _build(turns: Sequence[_Turn]) -> None:
@@ -171,8 +172,7 @@ def _inside(turn: _Turn, way: _Way | None) -> int:
     if way is not None:
         way.uplink.connect(made[way.router].space, way.inside)
         hosts.lead_out(made, run.described.network, way.router)
-    out = live.request.out or Path("results") / run.name
-    with growing(out) as grown:
+    with growing_result(run, turn.out) as grown:
         raw, told = _run(turn, made, grown)
         with working("Writing the result"):
             found = result.own(run.summary(raw), raw, run, told)
@@ -184,7 +184,7 @@ def _inside(turn: _Turn, way: _Way | None) -> int:
     if live.json_output:
         print(json.dumps(found, allow_nan=False), flush=True)
     else:
-        live.show(found, out)
+        live.show(found, turn.out)
     for sentence in failures(found):
         console().print(f"FAILED: {sentence}", style="bold red", markup=False)
     return 1 if failures(found) else INTERRUPTED if raw["interrupted"] and raw["wire"]["unplugged"] is None else 0

@@ -7,6 +7,7 @@ written (or the pipe is closed), and not earlier. What it sends is complete when
 
 import contextlib
 import os
+import shlex
 import shutil
 import socket
 import struct
@@ -87,7 +88,7 @@ class SimpleSwitch:
         file.write_text("".join(f"{line}\n" for line in text.splitlines() if line.strip() and not line.startswith("#")))
         (self.folder / "ipaddr.py").write_text("from ipaddress import *\n")  # it asks for the module of Python 2
         env = os.environ | {"PYTHONPATH": f"{self.folder}:{os.environ.get('PYTHONPATH', '')}"}
-        done = children.run(["/bin/sh", "-c", f"exec {CLI} --thrift-port {self.thrift} < {file}"], env=env)
+        done = children.run(["/bin/sh", "-c", f"exec {CLI} --thrift-port {self.thrift} < {shlex.quote(str(file))}"], env=env)
         if done.returncode != 0:
             raise ToolError(f"{CLI} fails: {(done.stdout + done.stderr).strip()}")
         return done.stdout

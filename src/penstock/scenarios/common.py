@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, m
 from penstock.basics.models import Duration, Model, positive
 from penstock.basics.units import describe, parse_rate, parse_size, parse_time
 from penstock.scenarios.headers import Headers
-from penstock.scenarios.network import Network, Round, WireTraffic
+from penstock.scenarios.network import Network, Rounds, WireTraffic
 from penstock.scenarios.values import NAME, Name, Rate, Time
 
 MAX_FRAME_BYTES = (1 << 14) - 1  # what a length field can say (blocks/common/contract.yaml); devices drop what is over their own limit
@@ -353,5 +353,5 @@ class CommonScenario(CommonSetup):
     traffic: tuple[Any, ...] = Field(min_length=1, description="Sources; they play side by side.")
     network: Network | None = Field(None, description="Hosts around the device, for `./penstock live` ([page](live.md)).")
     applications: tuple[Any, ...] = Field((), description="What runs on them.")
-    rounds: tuple[Round, ...] = Field((), description="`live` plays it once for each, and compares them; once as it is unless given.")
+    rounds: Rounds = Field((), description="`live` plays it once for each, and compares them; once as it is unless given.")
     output: Output = Field(default_factory=Output, description="Further files.")

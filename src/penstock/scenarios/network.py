@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import BeforeValidator, Field, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, StrictStr, model_validator
 
 from penstock.basics.models import Model
 from penstock.basics.units import describe, format_time_ns, parse_size, parse_time
@@ -170,9 +170,27 @@ class Round(Model):
 
     page: ClassVar[str] = "live.md"
 
-    name: Name = Field(description="Name, and that of its folder.")
+    name: Name = Field(description="Name, and that of its folder: in small letters, `_` for blanks.")
     words: StrictStr = Field("", description="One sentence, for the comparison.")
     set: dict[str, Any] = Field(default_factory=dict, description='What is other there, as with `--set`: `{queues.down.rate: "5 Mbit/s"}`.')
+
+
+def folder_of(name: str) -> str:
+    """Return the name of a round's folder."""
+    return name.lower().replace(" ", "_")
+
+
+def _own_folders(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
+    names: dict[str, str] = {}
+    for one in rounds:
+        folder = folder_of(one.name)
+        if folder in names:
+            raise ValueError(f'has two rounds with the folder {folder}: "{names[folder]}" and "{one.name}"')
+        names[folder] = one.name
+    return rounds
+
+
+Rounds = Annotated[tuple[Round, ...], AfterValidator(_own_folders)]
 
 
 class Wires(Model):

@@ -63,7 +63,7 @@ struct EndCounts {
     Amount unmatched;  // no rule matches
     Amount overrun;    // found no room: the device, or a line's buffer, was too far behind
     Amount failed;     // the kernel did not take it
-    Amount pending;    // on its way when the run ended
+    Amount pending;    // on its way when the run ended: to this end, or from it and not in the device yet
 };
 // Frames of a queue of the device.
 struct QueueCounts {
