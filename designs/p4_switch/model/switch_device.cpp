@@ -184,7 +184,7 @@ void SwitchDevice::enqueue(std::uint32_t held, const Queued& to, bool first) {
     counts.most_packets = std::max(counts.most_packets, queues_.depth(output, to.priority));
     counts.most_bytes = std::max(counts.most_bytes, queues_.bytes(output, to.priority));
     own.enqueued = now_;
-    own.enqueued_us = clock_.at(now_);
+    own.enqueued_us = clock_.at(now_).clock_us;
     own.depth = depth;
     if (first) observer_->enqueued(now_, {own.flow, static_cast<std::uint16_t>(own.bytes), 0});
 }
