@@ -307,6 +307,7 @@ ERRORS = [
     ("traffic=[{pcap: none.pcap}]", "there is no such capture"),
     (
         "changes=[{at: 100 us, classes: voice, deadline: 1 us}]",
+    ("traffic.calls.stop=100 ps", "`traffic.calls.stop` leaves it 0 ns to 0.100 ns, which is less than a clock cycle at 100 MHz"),
         "`changes.0.at` is 100 us, which is not before the end of the run at 100 us",
     ),
     ("changes=[{at: 1 us, classes: voice}]", "`changes.0` needs `classes` and `deadline` together"),
