@@ -30,9 +30,9 @@ struct FlowSettings {
     std::uint32_t queue = 0;
     unsigned input = 0;
     Time start = 0, stop = kNever;  // from `stop` on it stands still: nothing is sent, received or acknowledged
-    Time round_trip = 0;         // without the device
-    double cycles_per_byte = 0;  // of the line at the output
-    std::uint32_t sequence = 0;  // initial sequence number
+    Time round_trip = 0;            // without the device
+    double cycles_per_byte = 0;     // of the line at the output
+    std::uint32_t sequence = 0;     // initial sequence number
 };
 
 struct FlowCounts {
