@@ -45,6 +45,7 @@ class DeadlinePlan(Plan):
     config: Config
     settings: Settings
     deadlines: list[list[tuple[int, int]]] = field(default_factory=list)  # by class: (cycle, deadline in cycles), the first at 0
+    used: set[int] = field(default_factory=set)  # classes that frames of captures and generated ones have at some time
 
 
 @dataclass
@@ -183,9 +184,9 @@ def _series(scenario: Scenario, document: Document, plan: DeadlinePlan, sources:
         return chosen
     if any(source["kind"] == "wire" for source in sources):  # each frame says its class
         return list(range(len(plan.settings.classes)))[:USUAL_SERIES]
-    used = np.unique(np.concatenate([source["queues"] for source in sources])).tolist()
+    used = sorted(plan.used)
     if len(used) <= USUAL_SERIES:
-        return list(used)
+        return used
     return [used[round(place * (len(used) - 1) / (USUAL_SERIES - 1))] for place in range(USUAL_SERIES)]
 
 
@@ -203,16 +204,14 @@ def _generated(
     if source.rate > line:
         document.fail((*where, "rate"), f"must be at most the ingress line's {format_rate(line)}, not {format_rate(source.rate)}")
     codes = [_code(entry, number, key, where, document, plan) for number in numbers]
-    found = []
     made = generator(
         entry, key, scenario, document, plan.config, np.array(numbers, dtype=np.uint32), source.pick, {"bps": source.rate}, codes
     )
-    for period in periods:
-        begin, end = max(made["start_cycle"], period.begin), min(made["stop_cycle"], period.end)
-        if begin < end:
-            of = numbers if plan.config.class_from_user else [period.table[code] for code in codes]
-            found.append({**made, "queues": np.array(of, dtype=np.uint32), "start_cycle": begin, "stop_cycle": end})
-    return found
+    playing = [period for period in periods if period.begin < made["stop_cycle"] and made["start_cycle"] < period.end]
+    classes = [numbers if plan.config.class_from_user else [period.table[code] for code in codes] for period in playing]
+    plan.used.update(*classes)
+    # One source all the time, as what is sent does not depend on classes; where they change, the device says them (`any_class`).
+    return [{**made, "queues": np.array(classes[0], dtype=np.uint32)}]
 
 
 def _code(entry: GeneratedTraffic, number: int, key: KeyPath, where: KeyPath, document: Document, plan: DeadlinePlan) -> int:
@@ -265,6 +264,7 @@ def _capture(
     tables = np.array([period.table for period in periods])
     period = np.searchsorted([period.begin for period in periods], source["cycles"], side="right") - 1
     queues: NDArray[np.uint32] = tables[period, source["queues"].astype(np.int64)].astype(np.uint32)
+    plan.used.update(np.unique(queues).tolist())
     return [{**source, "queues": queues}]
 
 

@@ -7,7 +7,8 @@ from pydantic import Field
 from penstock.designs.design import NAME, Configuration
 
 MOST_PORTS = 64
-MOST_NUMBER = 510  # of a port: egress_spec has nine bits, and 511 is to drop
+DROP_PORT = 511  # V1Switch::kDropPort: egress_spec has nine bits, and this is to drop
+MOST_NUMBER = DROP_PORT - 1  # of a port
 
 
 class Config(Configuration):

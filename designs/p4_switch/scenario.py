@@ -164,7 +164,7 @@ class Entry(Model):
     table: StrictStr = Field(description="Name; without the control's where it is the only one of this name.")
     match: Any = Field(description="Keys in their order or by name: `10.0.0.0/8` (lpm), `0x80&&&0xf0` (ternary), `5->9` (range), `*`.")
     action: StrictStr = Field(description="Name, as that of the table.")
-    data: Any = Field((), description="Parameters of the action in their order, or by name.")
+    data: Any = Field((), description="Parameters of the action in their order, or by name; one alone needs no list.")
     priority: StrictInt | None = Field(None, description="Of ternary and range tables, which need it; the lowest number comes first.")
 
 
@@ -173,7 +173,7 @@ class Default(Model):
 
     table: StrictStr = Field(description="Name.")
     action: StrictStr = Field(description="Name.")
-    data: Any = Field((), description="Parameters of the action in their order, or by name.")
+    data: Any = Field((), description="Parameters of the action in their order, or by name; one alone needs no list.")
 
 
 class Register(Model):
@@ -196,7 +196,7 @@ class Mirror(Model):
     """Where the clones of a mirror session go."""
 
     session: StrictInt = Field(ge=0, description="Number.")
-    port: StrictInt | None = Field(None, ge=0, description="A port, as the program calls it.")
+    port: StrictInt | None = Field(None, ge=0, description="A port, as the program calls it, up to 511.")
     group: StrictInt | None = Field(None, ge=0, description="Or a multicast group.")
 
 
@@ -204,7 +204,7 @@ class Node(Model):
     """Members of a multicast group."""
 
     rid: StrictInt = Field(0, ge=0, description="Their `egress_rid`.")
-    ports: tuple[StrictInt, ...] = Field(description="Ports, as the program calls them.")
+    ports: tuple[StrictInt, ...] = Field(description="Ports, as the program calls them, up to 511.")
 
 
 class Multicast(Model):

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.designs.p4_switch.code import TEMPS, VALUES, Code
+from penstock.designs.p4_switch.config import DROP_PORT
 from penstock.designs.p4_switch.layout import Field, words
 from penstock.errors import UserError
 
 MOST_ADVANCE = (1 << 32) - 1
-DROP_PORT = 511  # V1Switch::kDropPort
 
 
 class Statements:

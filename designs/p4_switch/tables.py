@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.designs.p4_switch import program as programs
+from penstock.designs.p4_switch.config import DROP_PORT
 from penstock.designs.p4_switch.layout import words
 from penstock.designs.p4_switch.program import Action, Key, Program, TableInfo, word_list
 from penstock.errors import UserError
@@ -152,7 +153,9 @@ class Control:
         names = [parameter.name for parameter in action.parameters]
         if isinstance(given, Mapping):
             if set(given) != set(names):
-                raise UserError(f"action {action.name!r} has the parameters {', '.join(names) or 'none'}, not {', '.join(given) or 'none'}")
+                raise UserError(
+                    f"action {action.name!r} has the parameters {', '.join(names) or 'none'}, not {', '.join(map(str, given)) or 'none'}"
+                )
             given = [given[name] for name in names]
         if len(given) != len(names):
             raise UserError(f"action {action.name!r} has {len(names)} parameters ({', '.join(names) or 'none'}), not {len(given)}")
@@ -252,6 +255,10 @@ class Control:
         """Set a mirror session: where clones go. Raises UserError."""
         if not 0 <= session < 1 << 15:
             raise UserError(f"mirror sessions are 0 to {(1 << 15) - 1}, not {session}")
+        if port is not None:
+            _check_port(port, f"mirror session {session}")
+        if group is not None and not 0 <= group < 1 << 16:
+            raise UserError(f"mirror session {session}: a multicast group is 1 to {(1 << 16) - 1}, not {group}")
         self.mirrors[session] = {"session": session, "port": -1 if port is None else port, "group": -1 if group is None else group}
 
     def group(self, group: int, nodes: Iterable[tuple[int, Sequence[int]]]) -> None:
@@ -261,6 +268,8 @@ class Control:
         for rid, ports in nodes:
             if not 0 <= rid < 1 << 16:
                 raise UserError(f"multicast group {group}: a replication id is 0 to {(1 << 16) - 1}, not {rid}")
+            for port in ports:
+                _check_port(port, f"multicast group {group}")
             self.groups.setdefault(group, []).append({"rid": rid, "ports": sorted(set(ports))})
         self.groups.setdefault(group, [])
 
@@ -293,6 +302,16 @@ def _keys(given: Any, allowed: Sequence[str], needed: Sequence[str], where: str)
     return given
 
 
+def _check_port(port: int, what: str) -> None:
+    if not 0 <= port <= DROP_PORT:
+        raise UserError(f"{what}: a port is 0 to {DROP_PORT}, not {port}")
+
+
+def _several(given: Any) -> Sequence[Any] | Mapping[str, Any]:
+    """Return keys or parameters as a list or by name; one alone may stand without a list, a text is one."""
+    return given if isinstance(given, (Mapping, list, tuple)) else [given]
+
+
 def _integer(given: Any, where: str) -> int:
     if isinstance(given, bool) or not isinstance(given, int):
         raise UserError(f"{where}: {given!r} is no whole number")
@@ -320,18 +339,15 @@ def apply(control: Control, given: Mapping[str, Any], where: str = "tables") -> 
 def _entry(control: Control, given: Any, where: str) -> None:
     given = _keys(given, ("table", "match", "action", "data", "priority"), ("table", "match", "action"), where)
     table = control.table(given["table"])
-    data = given.get("data", [])
     priority = None if given.get("priority") is None else _integer(given["priority"], f"{where}.priority")
-    found = given["match"]
-    if not isinstance(found, (Mapping, list, tuple)):
-        found = [found]
-    control.add(table, control.matches(table, found), control.action(table, given["action"], data), priority)
+    action = control.action(table, given["action"], _several(given.get("data", [])))
+    control.add(table, control.matches(table, _several(given["match"])), action, priority)
 
 
 def _default(control: Control, given: Any, where: str) -> None:
     given = _keys(given, ("table", "action", "data"), ("table", "action"), where)
     table = control.table(given["table"])
-    control.default(table, control.action(table, given["action"], given.get("data", [])))
+    control.default(table, control.action(table, given["action"], _several(given.get("data", []))))
 
 
 def _register(control: Control, given: Any, where: str) -> None:
@@ -343,7 +359,7 @@ def _meter(control: Control, given: Any, where: str) -> None:
     given = _keys(given, ("meter", "index", "rates"), ("meter", "rates"), where)
     try:
         rates = [(float(rate), int(burst)) for rate, burst in given["rates"]]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:  # an endless burst is no whole number
         raise UserError(f"{where}.rates: should be two pairs, [rate for each microsecond, burst]") from error
     control.meter(given["meter"], rates, None if given.get("index") is None else _integer(given["index"], f"{where}.index"))
 

@@ -124,6 +124,7 @@ void add_totals(nb::dict& result, const Statement& device, const Totals& totals)
     result["packets"] = amounts(device, totals, &Amount::packets);
     result["bytes"] = amounts(device, totals, &Amount::bytes);
     if (device.payload == Payload::EcnMark) result["marked_packets"] = totals.marked;
+    if (device.payload == Payload::Rewritten) result["grown_bytes"] = totals.grown;
     result["order_errors"] = totals.order_errors;
     result["payload_errors"] = totals.payload_errors;
     result["event_errors"] = totals.event_errors;

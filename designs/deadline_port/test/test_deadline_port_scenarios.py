@@ -13,6 +13,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.engine import engine as native
+from penstock.engine.run import Request, prepare
 from penstock.paths import ROOT
 from penstock.testing.testkit import seed
 
@@ -133,6 +134,28 @@ def test_changes_in_mid_run(place: Path, capsys: pytest.CaptureFixture[str], eng
     result = run(capsys, "--engine", engine, "--set", "changes=[{at: 40 us, dscp: ef, to: web}]")
     check_sums(result)
     assert [row["out_packets"] for row in result["classes"]] == [1, 6, 0]
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        "constant: { classes: voice, rate: 30 Mbit/s, size: 100 }",
+        "poisson: { classes: [voice, bulk], pick: each, rate: 10 Mbit/s, size: imix }",
+        "onoff: { classes: [voice, web], rate: 60 Mbit/s, size: 100, on: 50 us, off: 50 us }",
+    ],
+)
+def test_classes_that_change_do_not_change_the_traffic(place: Path, traffic: str) -> None:
+    """Frames come at the same times, whatever their class, or another one's, is called from some time on."""
+
+    def come(changes: str) -> list[int]:
+        settings = ["duration=2 ms", "link.egress=10 Gbit/s", f"traffic=[{{ {traffic} }}]", f"changes={changes}"]
+        raw = native.run(prepare(Request(place / "s.yaml", settings, engine="model")).plan.job)
+        assert raw["findings"] == [] and raw["packets"]["in"] == len(raw["departures"]["cycle"]) > 10
+        return sorted((raw["departures"]["cycle"].astype(int) - raw["latency_cycles"].astype(int)).tolist())
+
+    expected = come("[]")
+    assert come("[{ at: 777 us, dscp: 21, to: bulk }, { at: 1111 us, dscp: 5, to: web }]") == expected
+    assert come("[{ at: 777 us, dscp: ef, to: web }, { at: 1111 us, dscp: ef, to: bulk }]") == expected
 
 
 @pytest.mark.parametrize("engine", ENGINES)

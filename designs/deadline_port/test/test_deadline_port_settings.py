@@ -235,7 +235,12 @@ def test_changes_are_timed_writes(place: Path) -> None:
     assert plan.job["device"]["any_class"] and not planned().job["device"]["any_class"]
     calls = [source for source in plan.job["sources"] if source.get("bps") == 200_000_000]
     spans = [(source["queues"].tolist(), source["start_cycle"], source["stop_cycle"]) for source in calls]
-    assert spans == [([0], 0, 7000), ([2], 7000, 10_000)]
+    assert spans == [([0], 0, 10_000)]  # one source all the time: the device says the classes
+
+
+def test_classes_that_dscps_get_later_have_a_curve(place: Path) -> None:
+    settings = ("traffic=[{constant: {classes: voice, rate: 200 Mbit/s, size: 214}}]", "changes=[{at: 50 us, dscp: ef, to: bulk}]")
+    assert planned(None, *settings).job["series_queues"] == [0, 2]
 
 
 def test_captures_have_the_class_of_their_dscp(place: Path) -> None:
@@ -302,6 +307,7 @@ ERRORS = [
     ("traffic.calls.headers={dscp: af21}", "`traffic.calls.headers.dscp` is 18, which is of class web, not of voice"),
     ("traffic.calls.constant.size=41", "`traffic.calls.headers` are 42 byte, but `size` has frames of 41 byte"),
     ("traffic.calls.start=100 us", "`traffic.calls.start` is 100 us, which is not before the end of the run at 100 us"),
+    ("traffic.calls.stop=100 ps", "`traffic.calls.stop` leaves it 0 ns to 0.100 ns, which is less than a clock cycle at 100 MHz"),
     ("traffic.calls.queues=1", "`traffic.calls.queues` is not a known key"),
     ("traffic.calls.constant.classes=voice:", "not"),
     ("traffic=[{pcap: none.pcap}]", "there is no such capture"),

@@ -184,7 +184,7 @@ void SwitchDevice::enqueue(std::uint32_t held, const Queued& to, bool first) {
     counts.most_packets = std::max(counts.most_packets, queues_.depth(output, to.priority));
     counts.most_bytes = std::max(counts.most_bytes, queues_.bytes(output, to.priority));
     own.enqueued = now_;
-    own.enqueued_us = clock_.at(now_);
+    own.enqueued_us = clock_.at(now_).clock_us;
     own.depth = depth;
     if (first) observer_->enqueued(now_, {own.flow, static_cast<std::uint16_t>(own.bytes), 0});
 }
@@ -201,10 +201,11 @@ void SwitchDevice::lose(std::uint32_t held, std::uint8_t reason, bool first) {
 
 // ---- egress
 
-// The packets that the link takes in this cycle: one, unless egress drops some at no cost or the link is faster than a packet a cycle.
+// The packets that the link takes in this cycle: one, unless egress drops some at no cost or the link is faster than a packet a cycle. At
+// most as many as waited: where egress drops a packet and sends a copy of it to the same output, there is always one more.
 void SwitchDevice::send(std::uint32_t number) {
     Output& output = outputs_[number];
-    while (!queues_.empty(number) && output.link.ready(now_)) {
+    for (std::uint32_t left = queues_.depth(number); left && output.link.ready(now_); --left) {
         const std::uint32_t sent = static_cast<std::uint32_t>(bus_.output_taken);
         egress(number, queues_.dequeue(number));
         if (!output.paced && static_cast<std::uint32_t>(bus_.output_taken) != sent) return;

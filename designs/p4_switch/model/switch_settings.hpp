@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blocks/common/model/drop.hpp"
+#include "designs/p4_switch/model/machine/v1_switch.hpp"
 
 namespace penstock::p4 {
 
@@ -33,15 +34,15 @@ static_assert((kDropMask >> kIngressProgram & 1) == 0 && (kDropMask >> kEgressPr
                   (kDropMask >> kResubmits & 1) == 0,
               "the number of a reason that only the P4 device has is taken by one that blocks share");
 
-// Microseconds of the program's clock, 48 bits, rounded down, in a cycle of a clock of whole hertz.
+// The program's time, rounded down, in a cycle of a clock of whole hertz; its clock has 48 bits.
 class ProgramClock {
   public:
     ProgramClock(double clock_hz, std::uint64_t start_us) : hz_(static_cast<std::uint64_t>(clock_hz)), start_(start_us) {}
-    std::uint64_t at(std::int64_t cycle) const {
+    Time at(std::int64_t cycle) const {
         __extension__ typedef unsigned __int128 Wide;
         const auto cycles = static_cast<std::uint64_t>(cycle);
         const std::uint64_t passed = cycles < kNarrow ? cycles * kMicro / hz_ : static_cast<std::uint64_t>(Wide{cycles} * kMicro / hz_);
-        return (start_ + passed) & kMask;
+        return {(start_ + passed) & kMask, passed};
     }
 
   private:

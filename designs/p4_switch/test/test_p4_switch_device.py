@@ -122,6 +122,13 @@ def test_random_packets_go_as_the_reference_says(egress_drops: str, places: int,
     }
 
 
+@pytest.mark.parametrize(("egress_drops", "left"), [("charged", 10 + 500 + lab.OVERHEAD), ("free", 11)])
+def test_a_copy_of_a_dropped_packet_to_its_own_output(egress_drops: str, left: int) -> None:
+    """An output takes as many packets in a cycle as waited there: the copy is not one of them, and goes in the next one."""
+    raw = lab.run([Packet(10, 0, 1, length=500, flags=lab.DROP_EGRESS | lab.CLONE_EGRESS, arg=1)], egress_drops=egress_drops)
+    assert lab.departures(raw) == [(left, 1, 500)]
+
+
 def test_drops_are_known_by_flow() -> None:
     """A flow of a test is an input."""
     packets = [Packet(10 + n, n % 3, 1, flags=(0, lab.DROP_EGRESS, lab.DROP_INGRESS)[n % 3]) for n in range(30)]

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """Scenarios of the P4 device and the device held open: clocks that wrap, repeatability, CoDel and tail drop, a design without RTL."""
 
+import json
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +13,16 @@ import pytest
 import penstock
 from penstock.designs import configs
 from penstock.designs import design as designs
+from penstock.designs.p4_switch import program, tables
 from penstock.designs.p4_switch.testing import lab
 from penstock.engine import engine
+from penstock.engine.result import failures
 from penstock.engine.run import Request, prepare
 from penstock.errors import UserError
 from penstock.hardware import generate, synth
 from penstock.paths import ROOT
 
+PROGRAMS = lab.PROGRAM.parent
 CODEL, TAIL_DROP = (ROOT / "scenarios" / f"{name}.yaml" for name in ("p4_codel", "p4_tail_drop"))
 
 
@@ -39,12 +45,64 @@ def test_the_programs_clock_wraps(start: int) -> None:
         assert (enq_depth, deq_depth) == (max(0, number - 1), 5 - number if number else 0)
 
 
+@pytest.mark.parametrize("start", [0, 2**48 - 25_000])
+def test_meters_fill_up_again_after_the_clock_has_wrapped(start: int) -> None:
+    """A frame each 10 ms of a meter that allows one each millisecond: none is marked, before the wrap and after it."""
+    given = {"design": "p4_switch", "program": str(PROGRAMS / "state.json"), "clock_start_us": start}
+    meters = [{"meter": "packets", "rates": [[0.001, 2], [0.002, 4]]}]
+    with penstock.open(given, tables={"meters": meters}) as device:
+        for _ in range(12):
+            device.send(bytes([7, 0, 0, 0, 1]) + bytes(60), input=0)
+            device.advance("10 ms")
+        assert [frame.data[11] for frame in device.received()] == [0] * 12
+
+
 def run(path: Path, *settings: str) -> dict[str, Any]:
     engine.build()
     prepared = prepare(Request(path, list(settings)))
     raw = engine.run(prepared.plan.job)
-    assert raw["conservation_ok"] and not raw["findings"]
-    return {"raw": raw, **prepared.summary(raw)}
+    found = prepared.summary(raw)
+    assert failures(found) == []
+    return {"raw": raw, **found}
+
+
+def scenario(path: Path, read: Path, first_bytes: str, *more: str) -> Path:
+    """Write a scenario in which a packet of 200 byte comes each 10 us, with what the program reads in its first bytes."""
+    path.write_text(
+        "\n".join([
+            "duration: 50 us",
+            f"device: {{ design: p4_switch, program: {json.dumps(str(read))}, ports: 4, egress_drops: free }}",
+            "link: { ingress: 1 Gbit/s, egress: 1 Gbit/s }",
+            "traffic:",
+            f"  - {{ inputs: 0, headers: {{ dst_mac: '{first_bytes}' }}, constant: {{ rate: 160 Mbit/s, size: 200 }} }}",
+            *more,
+        ])
+    )  # fmt: skip
+    return path
+
+
+@pytest.mark.parametrize(("code", "length"), [("00", 200 + 31), ("06", 10)])
+def test_a_program_may_change_the_length_of_a_frame(tmp_path: Path, code: str, length: int) -> None:
+    """One header more, and a frame cut short: it is not the device that has lost bytes, or has more than came."""
+    found = run(scenario(tmp_path / "s.yaml", PROGRAMS / "copies.json", f"{code}:01:00:00:00:00"))
+    assert found["packets"]["in"] == found["packets"]["out"] == 5
+    assert (found["bytes"]["in"], found["bytes"]["out"]) == (5 * 200, 5 * length)
+    assert found["conservation"] == {"ok": True, "packets_missing": 0, "bytes_missing": 0}
+
+
+def test_copies_of_dropped_packets_for_ever_end_with_the_run(tmp_path: Path) -> None:
+    """A program that drops a packet in egress and sends a copy of it to the same output, at no cost: the device's time goes on."""
+    engine.build()
+    loop = json.loads((PROGRAMS / "copies.json").read_text())
+    conditions = loop["pipelines"][1]["conditionals"]
+    conditions[0]["expression"] = conditions[-1]["expression"]  # what is dropped is cloned first
+    (tmp_path / "loop.json").write_text(json.dumps(loop))
+    path = scenario(tmp_path / "s.yaml", tmp_path / "loop.json", "0e:01:00:00:00:00", "tables: { mirrors: [{ session: 2, port: 1 }] }")
+    command = [sys.executable, "-P", "-m", "penstock", "run", str(path), "--out", str(tmp_path / "out"), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and not found["drained"] and found["cycles"] == 2 * 10_000
+    assert found["packets"]["queued"] == 5 and found["packets"]["out"] == 0
 
 
 def test_a_seed_repeats_a_run_to_the_bit() -> None:
@@ -76,6 +134,13 @@ def test_drops_that_are_free_leave_the_line_full() -> None:
         ("device.port_numbers=[1, 2]", "`device.port_numbers` has 2 numbers, but there are 4 ports"),
         ("commands=no.txt", "`commands` cannot be used"),
         ("tables.entries.1.action=forwrd4", "`tables.entries.1` the program has no action"),
+        ("tables.entries.1.data=5", "`tables.entries.1` action .* has 2 parameters .*, not 1"),
+        ("tables.entries.1.data='30'", "`tables.entries.1` action .* has 2 parameters .*, not 1"),
+        ("tables.entries.1.data={1: 2}", "`tables.entries.1` action .* has the parameters .*, not 1"),
+        ("tables.mirrors=[{session: 5, port: 4294967297}]", "`tables.mirrors.0` mirror session 5: a port is 0 to 511, not 4294967297"),
+        ("tables.mirrors=[{session: 5, group: 65536}]", "`tables.mirrors.0` mirror session 5: a multicast group is 1 to 65535, not 65536"),
+        ("tables.multicast=[{group: 1, nodes: [{ports: [4294967297]}]}]", "`tables.multicast.0` multicast group 1: a port is 0 to 511"),
+        ("tables.multicast=[{group: 1, nodes: [{ports: [-1]}]}]", "`tables.multicast.0` multicast group 1: a port is 0 to 511, not -1"),
         ("link.egress=[1 Gbit/s, 2 Gbit/s]", "`link.egress` has 2 rates"),
         ("traffic.0.inputs=7", "names input 7, but the device has inputs 0 to 3"),
     ],
@@ -83,6 +148,13 @@ def test_drops_that_are_free_leave_the_line_full() -> None:
 def test_what_is_wrong_is_said(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         prepare(Request(CODEL, [setting]))
+
+
+def test_an_endless_burst_is_refused() -> None:
+    """Files have no such numbers, but who calls from Python may."""
+    meters = [{"meter": "packets", "rates": [[0.1, float("inf")], [0.2, 5]]}]
+    with pytest.raises(UserError, match=r"tables.meters\[0\].rates: should be two pairs, \[rate for each microsecond, burst\]"):
+        tables.state(program.load(PROGRAMS / "state.json"), {"meters": meters})
 
 
 def test_there_is_no_rtl(tmp_path: Path) -> None:

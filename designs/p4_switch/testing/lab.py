@@ -192,10 +192,10 @@ def expected(packets: Sequence[Packet], ports: int, priorities: int, places: int
             found.came += 1
             ingress(_Waiting(packet.output, packet.priority, packet.flags, packet.arg, packet.length))
         for port in range(ports):
-            while free[port] < now + 1:
-                priority = next((p for p in reversed(range(priorities)) if queues[port, p]), None)
-                if priority is None:
+            for _ in range(sum(len(queues[port, p]) for p in range(priorities))):  # a copy that comes meanwhile is one more
+                if free[port] >= now + 1:
                     break
+                priority = next(p for p in reversed(range(priorities)) if queues[port, p])
                 item = queues[port, priority].pop(0)
                 found.waits.setdefault((port, priority), []).append(now - item.since)
                 clone = item.flags & CLONE_EGRESS and 0 < item.arg < ports

@@ -93,6 +93,8 @@ def summary(
     clock = config.clock_hz
     left = Departures.of(raw)
     packets, size = _totals(raw["packets"]), _totals(raw["bytes"])
+    packets_lost = _lost(packets)
+    bytes_lost = _lost(size) + int(raw.get("grown_bytes", 0))  # what left may be longer or shorter than what came
     wall = float(raw["wall_seconds"])
     return {
         "schema": SCHEMA,
@@ -122,9 +124,9 @@ def summary(
         "counter_mismatches": int(raw["counter_mismatches"]),
         "drained": bool(raw["drained"]),
         "conservation": {
-            "ok": bool(raw["conservation_ok"]) and _lost(packets) == 0 and _lost(size) == 0,
-            "packets_missing": _lost(packets),
-            "bytes_missing": _lost(size),
+            "ok": bool(raw["conservation_ok"]) and packets_lost == 0 and bytes_lost == 0,
+            "packets_missing": packets_lost,
+            "bytes_missing": bytes_lost,
         },
         "findings": list(raw["findings"]),
         "notes": plan.notes,

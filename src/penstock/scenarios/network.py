@@ -132,6 +132,13 @@ class End(Model):
             raise ValueError(f"has an IPv6 address, which needs an mtu of at least 1,280, not {self.mtu:,}")
         return self
 
+    @model_validator(mode="after")
+    def _gateway_is_a_neighbour(self) -> "End":
+        on_link = self.gateway is None or (self.gateway.version == 6 and self.gateway.is_link_local)
+        if not on_link and not any(self.gateway in own.network and self.gateway != own.ip for own in self.addresses):
+            raise ValueError(f"has the `gateway` {self.gateway}, which is no other host of its networks")
+        return self
+
 
 class Past(Model):
     """Frames of an end that go past the device, by a line of their own."""
@@ -141,6 +148,12 @@ class Past(Model):
     rate: Rate | None = Field(None, description="Rate of the line; without one it has no limit.")
     delay: Delay = Field(0, description="How long a frame is on the way.")
     buffer: Buffer = Field(USUAL_BUFFER, description="Bytes that wait in front of the line; more are lost.")
+
+    @model_validator(mode="after")
+    def _to_another(self) -> "Past":
+        if self.from_ == self.to:
+            raise ValueError(f'has "{self.to}" as `from` and as `to`; a host\'s frames to itself take no line')
+        return self
 
 
 class Network(Model):
@@ -158,8 +171,11 @@ class Network(Model):
 
     @model_validator(mode="after")
     def _different(self) -> "Network":
-        for what in ("name", "mac"):
-            values = [getattr(end, what) for end in self.ends if getattr(end, what) is not None]
+        for what, values in (
+            ("name", [end.name for end in self.ends]),
+            ("mac", [mac_of(end, number) for number, end in enumerate(self.ends)]),
+            ("address", [str(address) for end in self.ends for address in {own.ip for own in end.addresses}]),
+        ):
             if twice := next((value for value in values if values.count(value) > 1), None):
                 raise ValueError(f"has two ends with the {what} {twice}")
         return self

@@ -134,6 +134,11 @@ def generator(
     """
     source, clock = entry.source, config.clock_hz
     stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
+    if cycles(entry.start, clock) == cycles(stop, clock):
+        end = f"{format_time_ns(entry.start / 1000)} to {format_time_ns(stop / 1000)}"
+        document.fail(
+            (*key, "stop" if entry.stop else "start"), f"leaves it {end}, which is less than a clock cycle at {clock / 1e6:g} MHz"
+        )
     job: dict[str, Any] = {
         "kind": entry.kind,
         "queues": queues,

@@ -70,7 +70,7 @@ class Machine {
         for (auto at = waiting_.lower_bound({port, 0}); at != waiting_.end() && at->first.first == port; ++at) depth += at->second.size();
         const QueueFacts facts{port, priority, head.since_us, head.depth, depth};
         queued_.clear();
-        const Verdict verdict = switch_.egress(head.packet, facts, now_us, queued_);
+        const Verdict verdict = switch_.egress(head.packet, facts, {now_us, now_us}, queued_);
         for (const Queued& clone : queued_) wait(clone, now_us);
         if (verdict == Verdict::Recirculate) {
             std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
@@ -139,7 +139,7 @@ class Machine {
 
     void enter(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<std::pair<std::uint32_t, std::uint32_t>>& found) {
         queued_.clear();
-        if (switch_.ingress(packet, port, now_us, queued_) != Fate::Queued) switch_.give_back(packet);
+        if (switch_.ingress(packet, port, {now_us, now_us}, queued_) != Fate::Queued) switch_.give_back(packet);
         for (const Queued& queued : queued_) {
             wait(queued, now_us);
             found.emplace_back(queued.port, queued.priority);
@@ -152,7 +152,7 @@ class Machine {
         queued_.clear();
         unsigned rounds = 0;
         const auto into = [&](Packet* packet) {
-            if (switch_.ingress(packet, port, now_us, queued_) == Fate::Queued) return;
+            if (switch_.ingress(packet, port, {now_us, now_us}, queued_) == Fate::Queued) return;
             switch_.give_back(packet);
             ++last_dropped_;
         };
@@ -165,7 +165,8 @@ class Machine {
                 continue;
             }
             const QueueFacts facts{next.port, next.priority, now_us, depth, depth};
-            switch (switch_.egress(next.packet, facts, now_us + waited_us, queued_)) {
+            const std::uint64_t later_us = now_us + waited_us;
+            switch (switch_.egress(next.packet, facts, {later_us, later_us}, queued_)) {
                 case Verdict::Send:
                     sent(*next.packet, next.port);
                     switch_.give_back(next.packet);

@@ -127,7 +127,10 @@ void V1Switch::configure(Table& given) {
             nodes.clear();
             for (Table& node : table.tables("nodes")) {
                 MulticastNode made{static_cast<std::uint64_t>(node.integer("rid", 0, INT32_MAX)), {}};
-                for (const std::uint64_t port : numbers(node, "ports")) made.ports.push_back(static_cast<std::uint32_t>(port));
+                for (const std::uint64_t port : numbers(node, "ports")) {
+                    if (port > kDropPort) bad_job(node.name("ports") + " has a port that nine bits do not hold");
+                    made.ports.push_back(static_cast<std::uint32_t>(port));
+                }
                 std::sort(made.ports.begin(), made.ports.end());
                 nodes.push_back(std::move(made));
                 node.done();

@@ -275,7 +275,7 @@ bool V1Switch::State::run(std::uint32_t instruction, Packet& packet, const std::
                 auto& cells = meters[i->a];
                 const std::uint64_t index = *at(i->b);
                 if (index >= cells.size()) break;
-                *at(i->d) = cells[index].execute(now_us, program.meters[i->a].bytes ? packet.ingress_length : 1);
+                *at(i->d) = cells[index].execute(passed_us, program.meters[i->a].bytes ? packet.ingress_length : 1);
                 break;
             }
             case Op::hash_: {

@@ -21,11 +21,11 @@ struct Meter {
         configured = true;
     }
     // 0 green, 1 yellow, 2 red.
-    std::uint64_t execute(std::uint64_t now_us, std::uint64_t amount) {
+    std::uint64_t execute(std::uint64_t passed_us, std::uint64_t amount) {
         if (!configured) return 0;
         for (int i = 1; i >= 0; --i) {
             Rate& rate = rates[i];
-            const double product = static_cast<double>(now_us) * rate.per_us;
+            const double product = static_cast<double>(passed_us) * rate.per_us;
             const std::uint64_t made = product < 18e18 ? static_cast<std::uint64_t>(product) : std::uint64_t{18'000'000'000'000'000'000u};
             const std::uint64_t fresh = made > rate.last ? made - rate.last : 0;
             rate.last = std::max(rate.last, made);

@@ -85,7 +85,7 @@ struct V1Switch::State {
     Random random;
     enum class Draw : std::uint8_t { Any, Least, Most } draw = Draw::Any;  // what random() gives of its range
     std::uint64_t round_robin = 0;
-    std::uint64_t now_us = 0;
+    std::uint64_t passed_us = 0;
     std::uint64_t asserts_failed = 0;
 
   private:

@@ -106,7 +106,7 @@ std::int32_t V1Switch::State::apply(Packet& packet, std::size_t number) {
         if (shape.meter >= 0) {
             const std::uint64_t amount = program.meters[static_cast<std::size_t>(shape.meter)].bytes ? packet.ingress_length : 1;
             const std::uint64_t mask = shape.meter_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << shape.meter_bits) - 1;
-            packet.values[shape.meter_place] = entry->meter.execute(now_us, amount) & mask;
+            packet.values[shape.meter_place] = entry->meter.execute(passed_us, amount) & mask;
         }
     }
     std::int32_t action = chosen->action, next = chosen->next;
@@ -257,15 +257,15 @@ void V1Switch::to_session(Packet* made, std::uint32_t session, std::vector<Queue
         give_back(made);
 }
 
-Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<Queued>& out) {
+Fate V1Switch::ingress(Packet* packet, std::uint32_t port, Time now, std::vector<Queued>& out) {
     State& state = *state_;
-    state.now_us = now_us;
+    state.passed_us = now.passed_us;
     if (!packet->recirculated) {
         clear(*packet);
         packet->ingress_port = port;
         state.set(*packet, Standard::IngressPort, port);
         state.set(*packet, Standard::PacketLength, packet->length);
-        state.set(*packet, Standard::IngressTime, now_us);
+        state.set(*packet, Standard::IngressTime, now.clock_us);
     }
     packet->recirculated = false;
     const std::uint32_t length = packet->length;
@@ -321,19 +321,19 @@ Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us,
     }
 }
 
-Verdict V1Switch::egress(Packet* packet, const QueueFacts& facts, std::uint64_t now_us, std::vector<Queued>& clones) {
+Verdict V1Switch::egress(Packet* packet, const QueueFacts& facts, Time now, std::vector<Queued>& clones) {
     State& state = *state_;
     // Where a thousand packets wait this one is not in the cache any more: all its lines at once, not one after the other.
     const char* const values = reinterpret_cast<const char*>(packet->values.get());
     for (std::size_t at = 0; at < program_->words * sizeof(std::uint64_t); at += kCacheLine) __builtin_prefetch(values + at, 1);
     __builtin_prefetch(packet->buffer.get() + packet->begin, 1);
-    state.now_us = now_us;
-    state.set(*packet, Standard::EgressTime, now_us);
+    state.passed_us = now.passed_us;
+    state.set(*packet, Standard::EgressTime, now.clock_us);
     state.set(*packet, Standard::EnqTime, facts.enq_timestamp_us);
     state.set(*packet, Standard::EnqDepth, facts.enq_qdepth);
     // Modulo the width of enq_timestamp: in v1model it has 32 bits, and the difference is right across its wrap.
     const std::uint64_t mask = program_->standard[static_cast<int>(Standard::EnqTime)].mask;
-    state.set(*packet, Standard::DeqTimedelta, (now_us - facts.enq_timestamp_us) & (mask ? mask : ~std::uint64_t{0}));
+    state.set(*packet, Standard::DeqTimedelta, (now.clock_us - facts.enq_timestamp_us) & (mask ? mask : ~std::uint64_t{0}));
     state.set(*packet, Standard::DeqDepth, facts.deq_qdepth);
     state.set(*packet, Standard::Qid, facts.priority);
     state.set(*packet, Standard::EgressPort, facts.port);

@@ -15,6 +15,12 @@ namespace penstock::p4 {
 
 class Random;
 
+// Microseconds. Fields of a program have what its clock shows, which has 48 bits; meters need time that never goes back.
+struct Time {
+    std::uint64_t clock_us;
+    std::uint64_t passed_us;  // since the start
+};
+
 // A packet that goes to the queue of an output.
 struct Queued {
     Packet* packet;
@@ -62,11 +68,11 @@ class V1Switch {
     // Parser, checksums, ingress; then clone, resubmit (done inside), multicast, drop. Appends to `out` what is to be queued, in the order
     // in which simple_switch enqueues it: clones first. Fate is that of `packet`; unless it is Queued the caller gives the packet back. A
     // recirculated packet keeps its metadata, as egress() has left them: port and time are ignored for it.
-    Fate ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<Queued>& out);
+    Fate ingress(Packet* packet, std::uint32_t port, Time now, std::vector<Queued>& out);
 
     // The packet has left its queue: egress, clones (appended to `clones`), checksums, deparser. After Send its bytes() are those of the
     // output; after Recirculate they are those that ingress() parses next. After Send and Drop the caller gives it back.
-    Verdict egress(Packet* packet, const QueueFacts& facts, std::uint64_t now_us, std::vector<Queued>& clones);
+    Verdict egress(Packet* packet, const QueueFacts& facts, Time now, std::vector<Queued>& clones);
 
     // --- control plane: a table of a job, as designs/p4_switch/tables.py makes it. Throws nanobind::value_error.
     void configure(Table& state);
