@@ -877,13 +877,13 @@ def test_the_log_holds_no_calls() -> None:
             return True
 
     plant, held = plant_of(Mirror(configs.load(CONFIG))), []
-    for node in (99, 0):
+    for node in (0, 99):  # the line of the last one is not written yet
         call = Call()
         held.append(weakref.ref(call))
         with contextlib.suppress(Problem), plant.noting(Entry("alice", "a call", "x", "alice", call.is_active), lambda: "NOT"):
             plant.change([lambda node=node: Subscriber(name="x", node=node)])
         del call
-    assert [one() for one in held] == [None, None] and [line[4] for line in plant.audited(2)] == ["OK", "NOT"]
+    assert [one() for one in held] == [None, None] and [line[4] for line in plant.audited(2)] == ["NOT", "OK"]
 
 
 def test_a_store_of_the_version_before(tmp_path: Path) -> None:
