@@ -322,9 +322,6 @@ class Plant:
                 with self._transaction():
                     touched: set[int | str] = set()
                     for place, request in enumerate(group):
-                        if request.once and f"\n{request.once.ident}" in touched:
-                            count = place
-                            break
                         stored = self._make(request)
                         own = request.batch.touched() if len(group) > 1 else set()
                         if made and (request.problem or request.done.failures or not touched.isdisjoint(own)):

@@ -317,14 +317,16 @@ def test_sweeps_wait_as_long_as_they_read(monkeypatch: pytest.MonkeyPatch) -> No
     assert 0.3 <= sweep._waited < 0.9
 
 
-def test_columns_leave_places_that_are_taken() -> None:
-    """A new subscriber that names a place where another one is goes one by one, and is refused; that one stays."""
+def test_columns_leave_places_and_versions() -> None:
+    """A subscriber that names a place where another one is, or a version that is not in force, goes one by one, and is refused; what is
+    there stays."""
     plant = plant_of(Mirror(configs.load(CONFIG)))
     service = Subscribers(plant, Limits())
     provision(service, [home("a", index=3)], False)
     before = state(plant)
-    answer = provision(service, [home("b", index=3)], False)
-    assert [failure.code for failure in answer.failures] == [Code.ALREADY_EXISTS.value[0]] and state(plant) == before
+    for sent, code in ((home("b", index=3), Code.ALREADY_EXISTS), (home("a", version=10**9), Code.ABORTED)):
+        answer = provision(service, [sent], False)
+        assert [failure.code for failure in answer.failures] == [code.value[0]] and state(plant) == before
 
 
 def test_columns_hold_what_python_reads() -> None:
@@ -878,13 +880,13 @@ def test_the_log_holds_no_calls() -> None:
             return True
 
     plant, held = plant_of(Mirror(configs.load(CONFIG))), []
-    for node in (99, 0):
+    for node in (0, 99):  # the line of the last one is not written yet
         call = Call()
         held.append(weakref.ref(call))
         with contextlib.suppress(Problem), plant.noting(Entry("alice", "a call", "x", "alice", call.is_active), lambda: "NOT"):
             plant.change([lambda node=node: Subscriber(name="x", node=node)])
         del call
-    assert [one() for one in held] == [None, None] and [line[4] for line in plant.audited(2)] == ["OK", "NOT"]
+    assert [one() for one in held] == [None, None] and [line[4] for line in plant.audited(2)] == ["NOT", "OK"]
 
 
 def test_a_store_of_the_version_before(tmp_path: Path) -> None:
