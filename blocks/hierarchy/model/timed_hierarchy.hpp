@@ -218,9 +218,9 @@ class TimedHierarchy {
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
         if (offered_) return now + 1;
-        int64_t next =
-            above_[0].holding() || above_[1].holding() ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles
-                                                       : ParentWheel::kNever;
+        int64_t next = above_[0].holding() || above_[1].holding()
+                           ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles
+                           : ParentWheel::kNever;
         for (unsigned level = 0; level < 2; ++level)
             next = std::min({next, above_[level].next(), wakes_[level].empty() ? ParentWheel::kNever : wakes_[level].front().at});
         for (unsigned level = 0; level < 3; ++level) {

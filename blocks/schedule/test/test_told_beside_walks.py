@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""A queue that is told that its packet is through, in whatever cycle of a walk over old stamps: it reads none that is just being written."""
+"""A queue that is told that its packet is through, in whatever cycle of a walk over old stamps: it reads none that is being written."""
 
 import cocotb
 from cocotb.triggers import FallingEdge
