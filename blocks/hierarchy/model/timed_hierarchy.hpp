@@ -92,8 +92,7 @@ class TimedHierarchy {
           credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
           classes_(queues),
           held_(queues),
-          above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, sizes.queues_per_subscriber, true),
-                 WaitsAbove(sizes.nodes, queues)},
+          above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, true), WaitsAbove(sizes.nodes)},
           wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {
         for (std::vector<Group>& groups : groups_)
             for (Group& group : groups) group.most = group.longest(tolerance);
@@ -218,9 +217,8 @@ class TimedHierarchy {
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
         if (offered_) return now + 1;
-        int64_t next = above_[0].holding() || above_[1].holding()
-                           ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles
-                           : ParentWheel::kNever;
+        int64_t next =
+            above_[0].holding() ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles : ParentWheel::kNever;
         for (unsigned level = 0; level < 2; ++level)
             next = std::min({next, above_[level].next(), wakes_[level].empty() ? ParentWheel::kNever : wakes_[level].front().at});
         for (unsigned level = 0; level < 3; ++level) {
@@ -443,14 +441,11 @@ class TimedHierarchy {
         // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
         const unsigned least = last_start_ == now - 1 ? 1 : 2;
         if ((now & (t::kWalkCycles - 1)) == 0) {
-            // A node with a new setting may have moved, and so may any other: a setting came before it was told. A subscriber, or its node,
-            // may have moved. Each in turn is looked at again, if it is held.
-            const auto turn = static_cast<uint32_t>(now / t::kWalkCycles);
-            const uint32_t node = moved_ != kNoNode ? moved_ : turn & (std::bit_ceil(sizes_.nodes) - 1);
-            if (above_[1].holding() && node < sizes_.nodes) above(1, now, node, groups_[0][node].above, 0, WaitsAbove::What::Moved);
+            if (moved_ != kNoNode) above(1, now, moved_, groups_[0][moved_].above, 0, WaitsAbove::What::Moved);
             moved_ = kNoNode;
-            const uint32_t subscriber = turn & static_cast<uint32_t>(subscribers_.size() - 1);
-            if (above_[0].holding()) above(0, now, subscriber, 0, 0, WaitsAbove::What::Moved);
+            // A subscriber, or its node, may have moved: each in turn is looked at again, if it is held.
+            const auto turn = static_cast<uint32_t>(now / t::kWalkCycles) & static_cast<uint32_t>(subscribers_.size() - 1);
+            if (above_[0].holding()) above(0, now, turn, 0, 0, WaitsAbove::What::Moved);
             return false;
         }
         if (places_ < least || done_places_ < least || std::max(wakes_[0].size(), wakes_[1].size()) > t::kWakes) return false;

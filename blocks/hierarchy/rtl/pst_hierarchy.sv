@@ -742,20 +742,12 @@ module pst_hierarchy
   above_op_t h9_above, h10_above_q, h10_above;
   above_op_t [14:11] above_q;
 
-  // Of which node a walk tells: one with a setting, or each in turn, as several may have settings between two walks.
-  node_t h9_walk_node;
-
-  assign h9_walk_node = h_q[9].moved ? h_q[9].node : node_t'(now_q >> $clog2(WalkCycles));
-
   always_comb begin
     h9_above = '{what: AboveNone, cls: h_q[9].packet.cls, own: h_q[9].held_own, node: h_q[9].node, port: h_q[9].port};
     if (h9_node_wait_q) h9_above.what = AboveArrives;
     if (h9_wait_q) h9_above.what = AboveWaits;
     if (h9_left_q) h9_above.what = AboveLeft;
-    if (h_q[9].valid && h_q[9].op == OpWalk && 32'(h9_walk_node) < Nodes) begin
-      h9_above.what = AboveMoved;
-      h9_above.node = h9_walk_node;
-    end
+    if (h_q[9].valid && h_q[9].op == OpWalk && h_q[9].moved) h9_above.what = AboveMoved;
     if (h_q[9].valid && h_q[9].op == OpNode && h_q[9].held) begin
       h9_above.what = AboveHeld;
       h9_above.cls  = h_q[9].held_class;
