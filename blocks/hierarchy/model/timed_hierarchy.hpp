@@ -92,7 +92,8 @@ class TimedHierarchy {
           credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
           classes_(queues),
           held_(queues),
-          above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, true), WaitsAbove(sizes.nodes)},
+          above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, sizes.queues_per_subscriber, true),
+                 WaitsAbove(sizes.nodes, queues)},
           wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {
         for (std::vector<Group>& groups : groups_)
             for (Group& group : groups) group.most = group.longest(tolerance);
@@ -374,7 +375,9 @@ class TimedHierarchy {
     }
 
     bool level_ready(HierarchySetting::What what) const {
-        return what == HierarchySetting::What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
+        using What = HierarchySetting::What;
+        if (what == What::Node && moved_ != kNoNode) return false;
+        return what == What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
     }
 
     void set(int64_t now, const HierarchySetting& s) {

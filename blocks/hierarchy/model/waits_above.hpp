@@ -37,7 +37,8 @@ class WaitsAbove {
     };
 
     // `same`: one that waits for packets of its own class is looked at again for those of higher classes only that arrive.
-    explicit WaitsAbove(uint32_t nodes, bool same = false) : same_(same), nodes_(nodes) {}
+    // `queues`: no more of its packets wait.
+    WaitsAbove(uint32_t nodes, uint32_t queues, bool same = false) : same_(same), queues_(queues), nodes_(nodes) {}
 
     void push(const Event& event) {
         events_.push_in_order(event);
@@ -88,7 +89,7 @@ class WaitsAbove {
             case What::Waits:
                 if (e.port != n.port || e.anew) n.counts = {};
                 n.port = e.port;
-                ++n.counts[e.cls];
+                n.counts[e.cls] = n.counts[e.cls] < queues_ ? n.counts[e.cls] + 1 : 1;
                 break;
             case What::Left:
                 if (e.port != n.port) {  // it has moved, and what it is held for may be gone
@@ -131,6 +132,7 @@ class WaitsAbove {
     }
 
     bool same_;
+    uint32_t queues_;
     std::vector<Node> nodes_;
     SmallFifo<Event, 32> events_;
     uint32_t holding_ = 0;

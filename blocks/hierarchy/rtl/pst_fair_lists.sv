@@ -73,7 +73,7 @@ module pst_fair_lists
     output logic                    init_done_o
 );
 
-  localparam int unsigned CountWidth = QueueIdWidth + 1;
+  localparam int unsigned CountWidth = (QueueIdWidth > TrainLog ? QueueIdWidth : TrainLog) + 1;    // TrainMost is compared with counts
   localparam int unsigned Lists = Parents * (2 ** $clog2(Classes));
   localparam int unsigned ListWidth = ParentWidth + $clog2(Classes);
   localparam int unsigned PickDepth = 8;

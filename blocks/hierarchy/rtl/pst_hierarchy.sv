@@ -195,12 +195,14 @@ module pst_hierarchy
   setting_t cfg_q;
   logic cfg_valid_q, cfg_ready, subscriber_cfg_ready, node_cfg_ready, port_cfg_ready;
   logic set_queue, set_subscriber, set_node, set_port;
+  logic moved_q;    // a node with a setting, of which the next walk is to tell: the next node's setting waits for that
+  node_t moved_node_q;
 
   always_comb begin
     case (cfg_q.what)
       SetQueue:      cfg_ready = 1'b1;
       SetSubscriber: cfg_ready = subscriber_cfg_ready;
-      SetNode:       cfg_ready = node_cfg_ready;
+      SetNode:       cfg_ready = node_cfg_ready && !moved_q;
       default:       cfg_ready = port_cfg_ready;
     endcase
   end
@@ -208,7 +210,7 @@ module pst_hierarchy
   assign s_cfg_ready_o  = init_done_q && !cfg_valid_q;
   assign set_queue      = cfg_valid_q && cfg_q.what == SetQueue;
   assign set_subscriber = cfg_valid_q && cfg_q.what == SetSubscriber;
-  assign set_node       = cfg_valid_q && cfg_q.what == SetNode;
+  assign set_node       = cfg_valid_q && cfg_q.what == SetNode && !moved_q;
   assign set_port       = cfg_valid_q && cfg_q.what == SetPort;
 
   always_ff @(posedge clk_i) begin
@@ -233,8 +235,6 @@ module pst_hierarchy
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last, node_pick_held, node_pick_own, unused_port_held,
       unused_port_own;
   class_t node_pick_class, unused_port_class;
-  logic moved_q;    // a node with a setting, of which the next walk is to tell
-  node_t moved_node_q;
   patience_t node_pick_hold, port_pick_hold;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;

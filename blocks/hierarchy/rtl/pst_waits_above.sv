@@ -129,7 +129,8 @@ module pst_waits_above
       AboveWaits: begin
         c3_new.above = s_event_above_i;
         for (int c = 0; c < int'(Classes); c++) begin
-          if (c3_is[c]) c3_new.counts[c] = c3_here ? c3_word.counts[c] + 1'b1 : count_t'(1);
+          // As many as there are: the others have left from another place than they were counted at.
+          if (c3_is[c]) c3_new.counts[c] = c3_here && c3_word.counts[c] != count_t'(Queues) ? c3_word.counts[c] + 1'b1 : count_t'(1);
           else if (!c3_here) c3_new.counts[c] = '0;
         end
         c3_wakes = c3_word.held && !waited_for(c3_waits, c3_held_class, c3_held_own);
@@ -269,8 +270,9 @@ module pst_waits_above
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       if (s_event_i == AboveHeld) a_held_once : assert (!c3_word.held) else $error("parent %0d is held twice", parent_q[3]);
-      if (s_event_i == AboveWaits && c3_here)
-        a_waiting_in_range : assert (c3_word.counts[s_event_class_i] != '1) else $error("parent %0d: a count wraps", parent_q[3]);
+      if (s_event_i == AboveWaits)
+        a_waiting_in_range : assert (c3_new.counts[s_event_class_i] <= count_t'(Queues))
+        else $error("parent %0d: more packets wait above than it has queues", parent_q[3]);
     end
   end
 `endif

@@ -10,6 +10,8 @@ from penstock.testing.testkit import run_soak, seed
 BENCH = Path(__file__).parent / "soak_hierarchy.cpp"
 SMALL = {"Queues": 64, "QueuesPerSubscriber": 4, "Nodes": 2, "Ports": 2, "Classes": 4, "PayloadWidth": 8}
 EIGHT = {"Queues": 256, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 8, "PayloadWidth": 8}
+FEW = {"Queues": 4, "QueuesPerSubscriber": 2, "Nodes": 2, "Ports": 2, "Classes": 1, "PayloadWidth": 8}  # fewer than a batch may have
+TWO = FEW | {"Queues": 16}  # what waits above soon counts as more than there is, if it is not bounded
 NO_LIMIT = 10**9
 
 
@@ -104,7 +106,7 @@ def test_queues_of_a_subscriber_in_the_long_run() -> None:
     assert counts["share"] <= 2_000, counts
 
 
-@pytest.mark.parametrize("parameters", [SMALL, EIGHT], ids=["small", "eight"])
+@pytest.mark.parametrize("parameters", [SMALL, EIGHT, FEW, TWO], ids=["small", "eight", "few", "two"])
 @pytest.mark.parametrize("backlog", [0, 1])
 def test_settings_change(parameters: dict[str, int], backlog: int) -> None:
     """Rates, gates, nodes, ports, classes and weights change while packets flow: none is lost or doubled, and all leave in the end."""

@@ -591,7 +591,7 @@ module pst_access_edge
 
   // The scan for the busiest queues stands between pst_control and what it reads.
   logic scan_valid, scan_level, ask_out_valid, ask_out_ready, out_for_control;
-  logic [5:0] scan_show;
+  logic [7:0] scan_show;
   pst_control_pkg::scan_t scan;
   queue_id_t out_index;
 

@@ -20,7 +20,7 @@ module pst_access_edge_scan
     // scans; what the registers show of them
     input  logic                       s_start_valid_i,
     input  logic                       s_start_level_i,    // backlog, else bytes sent since the scan before
-    input  logic [5:0]                 show_i,
+    input  logic [7:0]                 show_i,
     output logic                       busy_o,
     output logic                       level_o,
     output logic [15:0]                number_o,

@@ -137,7 +137,7 @@ module pst_control
     // Busiest > 0: scans, see pst_access_edge_scan
     output logic                         m_scan_valid_o,
     output logic                         m_scan_level_o,
-    output logic [                  5:0] m_scan_show_o,
+    output logic [                  7:0] m_scan_show_o,
     input  scan_t                        s_scan_i,
     // frames lost, by reason, and frames marked
     input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
@@ -379,7 +379,7 @@ module pst_control
   assign m_share_valid_o          = start && is_share && refuse == RefusalAccepted;
   assign m_scan_valid_o           = start && is_scan && refuse == RefusalAccepted;
   assign m_scan_level_o           = command_q == 32'(CommandScanBacklog);
-  assign m_scan_show_o            = |hwif_out.busiest_place.value.value[7:6] ? '1 : hwif_out.busiest_place.value.value[5:0];
+  assign m_scan_show_o            = hwif_out.busiest_place.value.value;
   assign m_share_class_o          = share_exists ? class_t'(hwif_out.share_class.cls.value) : '0;
   assign m_share_size_o           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
   assign m_share_alpha_o          = hwif_out.share_alpha.exponent.value;

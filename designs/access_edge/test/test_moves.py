@@ -53,3 +53,33 @@ def test_a_move_ends_what_it_waits_for(closed: str, moved: dict[str, Any], engin
     assert low[MOVES_MS : MOVES_MS + 2].sum() >= 0.9 * RATE_BPS / 8 * 2 / 1e3
     due = RATE_BPS / 8 * (END_MS - MOVES_MS) / 1e3
     assert due - 1500 <= low.sum() <= due + RATE_BPS / 8 * BURST_MS / 1e3
+
+
+@pytest.mark.parametrize("engine", ["model", "rtl"])
+@pytest.mark.parametrize("other", [{"port": 1}, {"rate": "30 Mbit/s"}], ids=["moves", "rate"])
+def test_two_nodes_at_the_same_time(other: dict[str, Any], engine: str, tmp_path: Path) -> None:
+    """Both nodes are held, for class 0 waits at a port that is closed; both have a setting within a walk, and the first one moves. Nothing
+    arrives at it any more that could wake it up."""
+    end_ms, closed_ms, moves_ms = 60, 10, 12
+    queues = [{"id": 4 * node + cls, "traffic_class": cls, "limit_packets": 100} for node in (0, 1) for cls in (0, 1)]
+    spec = {
+        "device": {"config": "tree_64"},
+        "duration": f"{end_ms} ms",
+        "drain": False,
+        "queues": queues,
+        "subscribers": [{"id": node, "node": node} for node in (0, 1)],
+        "nodes": [{"id": node, "rate": "5 Mbit/s", "burst": "20 ms", "port": 0} for node in (0, 1)],
+        "ports": [{"id": 0}, {"id": 1}],
+        "traffic": [{"constant": {"queues": [first, first + 1], "rate": "10 Mbit/s", "size": 500}} for first in (0, 4)],
+        "changes": [
+            {"at": f"{closed_ms} ms", "ports": 0, "set": {"rate": 0}},
+            {"at": f"{moves_ms} ms", "nodes": 0, "set": {"port": 1}},
+            {"at": f"{moves_ms} ms", "nodes": 1, "set": other},
+        ],
+        "report": {"series": [queue["id"] for queue in queues], "interval": "1 ms"},
+    }
+    (tmp_path / "moves.yaml").write_text(json.dumps(spec))
+    result, _ = run.carry_out(run.Request(tmp_path / "moves.yaml", out=tmp_path / "out", engine=engine))
+    assert result["conservation"]["ok"] and result["findings"] == []
+    low = np.load(tmp_path / "out" / "series.npz")["bytes_out"][:, 1]
+    assert low[moves_ms + 1 :].sum() >= 0.9 * 5e6 / 8 * (end_ms - moves_ms - 1) / 1e3
