@@ -377,9 +377,12 @@ class Sweep:
                 self._of[rows], self.counts[rows] = found["of"], found["counts"]
             else:  # of an earlier version
                 self._of[rows], self.counts[rows] = 0, found["raw"] - found["base"]
-            self._by_node = found.get("by_node")
+            # A store of an earlier version does not tell for how many ports and classes it is: sums of others begin anew.
+            by_node = found.get("by_node")
+            self._by_node = by_node if by_node is not None and by_node.shape == np.shape(self._by_node) else None
             for level in LEVELS:
-                self._sums[level][:] = found[f"sums_{level}"]
+                if found[f"sums_{level}"].shape == self._sums[level].shape:
+                    self._sums[level][:] = found[f"sums_{level}"]
 
 
 def _without(owned: NDArray[np.bool_], queues: NDArray[np.int64]) -> NDArray[np.bool_]:

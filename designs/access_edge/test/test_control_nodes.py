@@ -57,10 +57,10 @@ class Counter:
         return np.array(found, dtype=np.uint32)
 
 
-def sweep_of(device: Counter, kept: dict[str, bytes]) -> Sweep:
+def sweep_of(device: Counter, kept: dict[str, bytes], facts: Any = FACTS) -> Sweep:
     """A sweep over the device; what it keeps is in `kept`."""
     intent = SimpleNamespace(kept=kept.get, keep=kept.__setitem__, checkpoint=lambda: None)
-    plant = SimpleNamespace(facts=FACTS, carrier=device, port_of=PORT_OF, intent=intent, lock=threading.Lock(), flush=lambda: None)
+    plant = SimpleNamespace(facts=facts, carrier=device, port_of=PORT_OF, intent=intent, lock=threading.Lock(), flush=lambda: None)
     return Sweep(cast(Any, plant))
 
 
@@ -127,3 +127,20 @@ def test_sums_that_an_earlier_version_kept_go_on() -> None:
     device.counts += np.uint64(2)
     sweep.look_at_nodes()
     assert sums(sweep) == added_up(device.counts)
+
+
+def test_sums_of_other_ports_and_classes_begin_anew() -> None:
+    """A store of an earlier version may be of a device that has as many nodes and other ports and classes: what it has of nodes goes on."""
+    device, kept = Counter(), cast(dict[str, bytes], {})
+    sweep = sweep_of(device, kept, SimpleNamespace(**vars(FACTS) | {"hierarchy": Tree(4, NODES, 6, CLASSES + 1)}))
+    sweep._by_node = np.full((NODES, CLASSES + 1, len(COLUMNS)), 3, dtype=np.uint64)
+    for level in sweep._sums.values():
+        level[:] = 7
+    sweep._keep()
+    sweep = sweep_of(device, kept)
+    sweep.look_at_nodes()
+    device.counts += np.uint64(2)
+    sweep.look_at_nodes()
+    expected = added_up(device.counts)
+    expected |= {level: (np.array(expected[level]) + 7).tolist() for level in ("device", "node", "class")}
+    assert sums(sweep) == expected
