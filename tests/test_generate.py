@@ -79,6 +79,13 @@ def test_it_lints_and_elaborates_alone(folder: Path, module: str) -> None:
     run(folder, *lint, "+define+PST_AXI", "-f", f"sim/{module}_tb.f", "--top-module", f"{module}_tb")
 
 
+def test_a_device_of_the_smallest_memory_elaborates(tmp_path: Path) -> None:
+    memory = {"name": "sram", "bytes": 4096, "pages": 2, "page_bytes": 2048}
+    config = configs.with_overrides(configs.load("tiny_16"), {"memories": [memory]})
+    generate(config, tmp_path / "small")
+    run(tmp_path / "small", "verilator", "--lint-only", "verilator.vlt", "-f", f"{config.module}_axi.f", "--top-module", config.module)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in configs.names() if configs.sources(configs.load(name))])
 def test_the_verilator_of_the_system_lints_too(tmp_path: Path, name: str) -> None:

@@ -320,8 +320,8 @@ class Config(Configuration):
 
     @property
     def address_bits(self) -> int:
-        """Bits of a byte address over all memories."""
-        return max(1, (sum(memory.bytes for memory in self.channels) - 1).bit_length())
+        """Bits of a byte address over all memories: more than those within a burst's page of 4,096 byte."""
+        return max(13, (sum(memory.bytes for memory in self.channels) - 1).bit_length())
 
     @property
     def tick_shift(self) -> int:

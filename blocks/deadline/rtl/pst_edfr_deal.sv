@@ -23,7 +23,7 @@ module pst_edfr_deal
     parameter int unsigned MaxFrameBytes = 9600,    // 64..65535
     parameter int unsigned Rows          = 4096,    // words in the store, a power of two
     parameter int unsigned Lists         = 1024,    // words of which a column has segments to read, a power of two
-    parameter int unsigned Records       = 512,     // words that wait for the end of a frame, a power of two
+    parameter int unsigned Records       = 512,     // words that wait for the end of a frame, a power of two, >= 8
     parameter string       Style         = "auto",  // of the store's RAM
     localparam int unsigned ClassWidth = $clog2(Classes)
 ) (
@@ -65,8 +65,9 @@ module pst_edfr_deal
 );
 
   // A frame may have one used segment in each of its words, and behind it another one.
-  if (Records < 2 * ((MaxFrameBytes + 63) / 64) || Records != 2 ** $clog2(Records)) begin : g_bad_records
-    $error("pst_edfr_deal: Records is %0d, must be a power of two and hold two frames of MaxFrameBytes (%0d)", Records, MaxFrameBytes);
+  if (Records < 8 || Records < 2 * ((MaxFrameBytes + 63) / 64) || Records != 2 ** $clog2(Records)) begin : g_bad_records
+    $error("pst_edfr_deal: Records is %0d, allowed: powers of two, 8 and more, that hold two frames of MaxFrameBytes (%0d)", Records,
+           MaxFrameBytes);
   end
   if (Rows < Records) begin : g_bad_rows
     $error("pst_edfr_deal: Rows is %0d, less than Records (%0d)", Rows, Records);

@@ -97,7 +97,7 @@ module pst_page_admission
   typedef logic [ClassWidth-1:0] cls_t;
   typedef logic [AlphaWidth-1:0] alpha_t;
   typedef logic [Sizes-1:0] sizes_t;
-  typedef logic [CountWidth+One-1:0] scaled_t;
+  typedef logic [CountWidth+One:0] scaled_t;               // of one more than there are
 
   typedef struct packed {
     queue_id_t queue_id;
@@ -290,8 +290,8 @@ module pst_page_admission
     fits2_q     <= fits1;
     fits_q      <= fits2_q;
     got_q       <= got;
-    held_q      <= {held, One'(0)} >> alpha_q[cls];
-    held_next_q <= {held + 1'b1, One'(0)} >> alpha_q[cls];
+    held_q      <= {1'b0, held, One'(0)} >> alpha_q[cls];
+    held_next_q <= {{1'b0, held} + 1'b1, One'(0)} >> alpha_q[cls];
     same_q      <= queue2_q == frame_q.queue_id;
     frame_q     <= '{queue_id: queue2_q, cls: cls, len: len2_q, user: user2_q, given: '0, no_share: 1'b0};
     admitted_q  <= admitted;
@@ -496,7 +496,7 @@ module pst_page_admission
       a_freed_page_was_held : assert (!back_valid_q[3] || (|back_size_q && 32'(back_class_q) < Classes))
       else $error("pst_page_admission: a page came back that no class had");
       for (int unsigned k = 0; k < Sizes; k++) begin
-        a_shared_are_free : assert (shared_q[k] <= free_q[k] && free_q[k] >= -balance_t'(Depth + 1))
+        a_shared_are_free : assert (shared_q[k] <= free_q[k] && 32'(free_q[k]) >= -int'(Depth + 1))
         else $error("pst_page_admission: more pages reserved than are free");
       end
     end

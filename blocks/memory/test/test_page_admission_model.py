@@ -73,3 +73,27 @@ def test_a_reservation_that_is_not_met_for_weeks() -> None:
         model.free(page, at)
     model.advance(END)
     assert model.free_pages(1) == len(pages) and model.reserved(1, 1) == reserved + 3
+
+
+def test_the_walk_goes_on_in_quiet_times() -> None:
+    """Two classes want more than is free. Which of them gets the page that comes back is a matter of the cycle, in rounds over classes and
+    sizes, however long nothing has come back."""
+    turns = CLASSES * len(PAGES)
+    winners = []
+    for quiet in range(100, 100 + 3 * turns):
+        model = engine.module().models.PageAdmission(8, PAGES, BYTES, CLASSES)
+        reserved = PAGES[1] // 8 // CLASSES
+        for cls in range(CLASSES):
+            model.set_share(cls, 1, 15, 0, 10)
+        for page in range(PAGES[0], sum(PAGES)):
+            assert model.decide(0, 2048, 100 + page).size == 1
+            model.given(page, 0, 0)
+        for cls in (1, 2):
+            model.set_share(cls, 1, 15, reserved + 1, 200)
+        model.advance(300)
+        model.free(PAGES[0], 300 + quiet)
+        model.advance(300 + quiet + 50)
+        got = [model.reserved(cls, 1) for cls in (1, 2)]
+        assert sorted(got) == [0, 1]
+        winners.append(1 + got.index(1))
+    assert set(winners) == {1, 2} and winners == 3 * winners[:turns]

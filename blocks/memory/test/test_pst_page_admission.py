@@ -355,3 +355,10 @@ async def a_memory_is_lost(dut) -> None:
 def test_pst_page_admission(geometry: Geometry, queues: int, classes: int) -> None:
     given = geometry.parameters("Memories", "MemPages", "MemPageBytes") | {"Queues": str(queues), "Classes": str(classes)}
     testkit.run_module("memory", "pst_page_admission", given)
+
+
+@pytest.mark.parametrize("pages", [7, 3])
+def test_few_pages(pages: int) -> None:
+    """Fewer pages than frames may be under way: one more than there are is a bit more, and a refusal is one in each cycle."""
+    given = Geometry.of((pages, 2048)).parameters("Memories", "MemPages", "MemPageBytes") | {"Queues": "2", "Classes": "1"}
+    testkit.run_module("memory", "pst_page_admission", given, "against_model")

@@ -162,7 +162,7 @@ module pst_access_edge
   if (NodeCounters && !Hierarchy) begin : g_bad_node_counters
     $error("pst_access_edge: NodeCounters wants Hierarchy");
   end
-  if (AddrWidth < 64 && (TotalBytes >> AddrWidth) > 1) begin : g_bad_addr_width
+  if (AddrWidth < 64 && ((TotalBytes - 1) >> AddrWidth) != 0) begin : g_bad_addr_width
     $error("pst_access_edge: AddrWidth is %0d, too small for the %0d bytes of the memories", AddrWidth, TotalBytes);
   end
 

@@ -61,6 +61,9 @@ module pst_pie
   if (Queues < 2 || TimeWidth < 16 || TimeWidth > 32) begin : g_bad_size
     $error("pst_pie: Queues is %0d, at least 2; TimeWidth is %0d, allowed: 16 .. 32", Queues, TimeWidth);
   end
+  if (Alpha < 1 || Alpha > 65535 || Beta < 1 || Beta > 65535) begin : g_bad_gain
+    $error("pst_pie: Alpha is %0d and Beta is %0d, allowed: 1 .. 65,535", Alpha, Beta);
+  end
   if (UpdateTicks < 1 || UpdateTicks >= 2 ** SettingWidth) begin : g_bad_update
     $error("pst_pie: UpdateTicks is %0d, allowed: 1 .. 2^(TimeWidth - 8) - 1", UpdateTicks);
   end
