@@ -39,7 +39,7 @@ AT_ONCE = 256  # queues of a program; what else wants the registers comes in bet
 # So long, and as long again as it has read itself, a sweep waits for streams that set many up, which then have processor and device for
 # themselves: however many there are, it takes twice its time and that.
 PATIENCE_SECONDS = 1.0
-SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
+SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, at least; in a sweep that takes longer about so long
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
 _WIDTHS: Counts = np.array([registers.table()[name]["fields"]["value"][1] for name in _REGISTERS], dtype=np.uint64)  # bits
@@ -244,11 +244,14 @@ class Sweep:
             if self._stop.is_set():
                 return
             self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
-            if time.monotonic() - self._scanned_at > SCAN_SECONDS:
+            if time.monotonic() - max(self._began, self._scanned_at) > SCAN_SECONDS:
                 self.find_busiest()
-            if time.monotonic() - self._by_node_at > max(SCAN_SECONDS, 4 * self._by_node_took):
+            if time.monotonic() - max(self._began, self._by_node_at) > max(SCAN_SECONDS, 4 * self._by_node_took):
                 self.look_at_nodes()
         self._let_streams_go()
+        # Rates are of the time since the last of these: in a much shorter one a slow queue sends nothing, or a packet.
+        since = time.monotonic() - max(self._scanned_at, self._by_node_at)
+        self._stop.wait(max(0.0, min(SCAN_SECONDS, self._pause) - since))
         self.find_busiest()
         self._let_streams_go()
         self.look_at_nodes()
