@@ -532,6 +532,9 @@ def test_roles(served: Any) -> None:
         assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
         read = registers_pb2.ReadRegistersRequest(registers=[registers_pb2.RegisterName(address=0)])
         fails(grpc.StatusCode.PERMISSION_DENIED, "needs the role raw", client.registers.Read, read)
+        refused = client.audit.List(audit_pb2.ListAuditRequest(count=1)).lines[0]
+        assert (refused.method, refused.status) == ("/penstock.v1.Registers/Read", "PERMISSION_DENIED")
+        assert refused.who.startswith("ip") and refused.what == "registers { address: 0 }"
         client.provision([home("by loopback")])
 
 
@@ -599,6 +602,17 @@ def test_certificates(tmp_path: Path) -> None:
                     words = "needs the role operate, and alice has read"
                     fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, request)
                     fails(grpc.StatusCode.PERMISSION_DENIED, words, client.audit.List, audit_pb2.ListAuditRequest())
+                    with pytest.raises(grpc.RpcError, match=words):
+                        client.provision([home("by alice")])
+                    long = subscribers_pb2.CreateSubscriberRequest(subscriber=home("long" * 10_000))
+                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, long)
+                    call = client.channel.unary_unary("/penstock.v1.Nodes/Set", request_serializer=bytes, response_deserializer=bytes)
+                    fails(grpc.StatusCode.PERMISSION_DENIED, words, call, b"\xff")
+                    lines = [(method.rpartition(".")[2], what[:29]) for _, who, method, what, status in plant.audited(9) if who == "alice"]
+                    assert lines == [
+                        ("Nodes/Set", "no message of this method"), ("Subscribers/Create", f"{long.ByteSize():,} byte"),
+                        ("Subscribers/Provision", "a stream"), ("Audit/List", ""), ("Subscribers/Create", 'subscriber { name: "by alice"'),
+                    ]  # fmt: skip
             with pytest.raises(UserError, match="no control plane answers"):
                 Client(place)
 
