@@ -317,6 +317,20 @@ def test_sweeps_wait_as_long_as_they_read(monkeypatch: pytest.MonkeyPatch) -> No
     assert 0.3 <= sweep._waited < 0.9
 
 
+@pytest.mark.parametrize("each", [1, 1_000])
+def test_too_many_queues_are_one_item(each: int) -> None:
+    """In a stream whose items stand for themselves the others are made; all or nothing says whose they are before anything is held."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    service = Subscribers(plant, Limits())
+    sent = [home("a"), Subscriber(name="five", queues=home("x").queues[:] + home("x").queues[:1]), home("b")]
+    with pytest.raises(Problem, match="the device has 4 a subscriber, not 5") as caught:
+        provision(service, sent, True, each)
+    assert caught.value.field == "subscribers[1].queues" and not plant.index_of
+    answer = provision(service, sent, False, each)
+    assert [(one.item, one.message) for one in answer.failures] == [(1, "queues: the device has 4 a subscriber, not 5")]
+    assert sorted(plant.index_of) == ["a", "b"] and differences(plant) == []
+
+
 def test_columns_leave_places_and_versions() -> None:
     """A subscriber that names a place where another one is, or a version that is not in force, goes one by one, and is refused; what is
     there stays."""
