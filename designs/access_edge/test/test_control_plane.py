@@ -42,6 +42,7 @@ from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
+from penstock.designs.access_edge.control.services.counters import Counters
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
@@ -523,6 +524,28 @@ def test_counters_are_watched(served: Any) -> None:
         time.sleep(0.05)
     assert len(top) <= 3 and top[0].counters.rate_bps >= top[-1].counters.rate_bps and top[0].subscriber
     assert after.reasons[0].reason in registers.DROP_WORDS
+
+
+def test_a_queue_that_falls_silent_is_watched() -> None:
+    """While nothing comes or leaves the rate becomes 0, and the first packet waits longer: both are told, and what stays as it is, not."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+    sweep.counts[:4], sweep.rates[:2], sweep.sojourn[2] = 5, 38_322.9, 1_000
+    context: Any = SimpleNamespace(is_active=lambda: True)
+    told = Counters(plant, sweep, Limits())._changes(counters_pb2.WatchRequest(subscriber="a"), context, 0.0)
+
+    def after(do: Callable[[], object]) -> list[int]:
+        do()
+        sweep.number += 1
+        return [queue.queue for queue in next(told).queues]
+
+    assert after(lambda: None) == [0, 1, 2, 3]
+    assert after(lambda: None) == []
+    assert after(lambda: sweep.rates.__setitem__(1, 0.0)) == [1]
+    assert after(lambda: sweep.sojourn.__setitem__(2, 2_000)) == [2]
+    assert after(lambda: sweep.counts.__setitem__((3, 0), 6)) == [3]
+    assert after(lambda: None) == []
 
 
 def test_roles(served: Any) -> None:
