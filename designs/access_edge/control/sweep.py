@@ -175,9 +175,9 @@ class Sweep:
         """Return whether the device tells how long the first packet of a queue has been there."""
         return self._plant.facts.sojourn
 
-    def age_ns(self) -> int:
-        """Return how old the last whole sweep is, in ns."""
-        return int((time.monotonic() - self.finished_at) * 1e9) if self.finished_at else 0
+    def age_ns(self) -> int | None:
+        """Return how old the last whole sweep is, in ns; None before the first one."""
+        return int((time.monotonic() - self.finished_at) * 1e9) if self.finished_at else None
 
     def owned(self) -> NDArray[np.int64]:
         """Return the queues that have a subscriber, by index."""

@@ -49,6 +49,7 @@ from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing.control import (
     CONFIG,
     SETTINGS_OF_QUEUE,
+    CountingMirror,
     Mirror,
     child,
     fails,
@@ -524,6 +525,21 @@ def test_counters_are_watched(served: Any) -> None:
         time.sleep(0.05)
     assert len(top) <= 3 and top[0].counters.rate_bps >= top[-1].counters.rate_bps and top[0].subscriber
     assert after.reasons[0].reason in registers.DROP_WORDS
+
+
+def test_counters_before_the_first_sweep_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Figures that are not there have no age."""
+    from penstock.command_line.app import main
+
+    plant = plant_of(CountingMirror(configs.load(CONFIG)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+    with serving(plant, sweep, [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
+        assert not client.counters.Totals(counters_pb2.TotalsRequest()).HasField("age_ns")
+        assert main(["ctl", "--server", place, "counters"]) == 0 and capsys.readouterr().out.endswith("; no figures yet\n")
+        sweep._once()
+        assert client.counters.Totals(counters_pb2.TotalsRequest()).HasField("age_ns")
+        assert main(["ctl", "--server", place, "counters"]) == 0 and "; figures are " in capsys.readouterr().out
 
 
 def test_a_queue_that_falls_silent_is_watched() -> None:

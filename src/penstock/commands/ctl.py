@@ -314,7 +314,8 @@ def counters(
                 rows = [found.device, *found.ports, *(found.nodes if nodes else []), *found.classes]
                 _totals([row for row in rows if row.in_packets or row.dropped_packets or row.name == "device"])
                 lost = [f"{reason.reason} {reason.packets:,}" for reason in found.reasons if reason.packets]
-                print(f"dropped: {', '.join(lost) or 'nothing'}; figures are {found.age_ns / 1e9:.1f} s old", flush=True)
+                age = f"figures are {found.age_ns / 1e9:.1f} s old" if found.HasField("age_ns") else "no figures yet"
+                print(f"dropped: {', '.join(lost) or 'nothing'}; {age}", flush=True)
             if not watch:
                 return
             time.sleep(1)
