@@ -132,7 +132,8 @@ class Sweep:
         self.reasons: dict[str, tuple[int, int]] = {}
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
         self.error = ""
-        self.number = 0  # of sweeps
+        self.number = 0  # of sweeps, also of those that failed
+        self.whole = 0  # of those that have read all
         self.done = threading.Condition()  # told after each
         self._raw: Counts = np.zeros_like(self.counts)  # as the device has them
         self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
@@ -256,6 +257,7 @@ class Sweep:
         self._let_streams_go()
         self.look_at_nodes()
         self._add_up(queues)
+        self.whole += 1
         self.finished_at = time.monotonic()
 
     def _let_streams_go(self) -> None:
