@@ -28,11 +28,12 @@ class Difference:
 
 
 def differences(plant: Plant) -> list[Difference]:
-    """Return what is different in all subscribers, their queues, and nodes and ports that are set. Raises CarrierError."""
+    """Return what is different in all subscribers, their queues and those of places that had one, and nodes and ports that are set. Raises
+    CarrierError."""
     with plant.lock:
         found: list[Difference] = []
-        indices = np.flatnonzero(np.frombuffer(bytes(plant.taken), dtype=np.uint8))
         each = plant.facts.queues_per_subscriber
+        indices = np.flatnonzero(plant.queue_code[::each] != NONE)
         for begin in range(0, len(indices), max(1, AT_ONCE // each)):
             found += _of_subscribers(plant, indices[begin : begin + max(1, AT_ONCE // each)])
         for level, parents in (("node", plant.nodes), ("port", plant.ports)):
@@ -61,11 +62,11 @@ def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference
     columns = _QUEUE | ({"class": "tree_class"} if facts.hierarchy else {})
     rows = plant.codes.queue_rows(plant.queue_code[queues])
     wanted = np.stack([rows[:, QUEUE_COLUMNS.index(name)] for name in columns.values()], axis=1)
-    names = [f"queue {queue} ({plant.name_of[queue // each]}, {queue % each})" for queue in queues.tolist()]
+    names = [f"queue {queue} ({plant.name_of.get(queue // each, 'no subscriber')}, {queue % each})" for queue in queues.tolist()]
     found = _compared(names, list(columns), wanted, _read(plant, "queue_index", "read_back", queues.tolist(), list(columns)))
     if not facts.hierarchy:
         return found
-    assert NONE not in plant.parent_code[indices]
+    indices = indices[plant.parent_code[indices] != NONE]
     own = plant.codes.parent_rows(plant.parent_code[indices])
     words = [own[:, PARENT_COLUMNS.index(name)] for name in _PARENT.values()]
     wanted = np.stack([*words, plant.node_of[indices].astype(np.uint32)], axis=1)

@@ -197,23 +197,27 @@ def test_a_queue_costs_what_differs() -> None:
 
 
 def test_what_another_has_changed_is_found() -> None:
-    """A queue, a subscriber, a node and a port whose registers were written behind the server's back."""
+    """A queue, one of a subscriber that was deleted, a subscriber, a node and a port whose registers were written behind the server's
+    back."""
     mirror = Mirror(configs.load(CONFIG))
     plant = plant_of(mirror)
-    plant.change([lambda: home("a", node=1, rate_bps=10**8)])
+    plant.change([lambda: home("a", node=1, rate_bps=10**8), lambda: home("b")])
+    plant.change([lambda: "b"])
     plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
     plant.set_parent("port", tree_pb2.Port(index=1, rate_bps=10**9))
     assert differences(plant) == []
     rate = mirror.queues[2][0]
+    mirror.queues[5] = (*mirror.queues[5][:2], 100, *mirror.queues[5][3:])  # dropped all, as nobody has it
     mirror.queues[2] = (7, *mirror.queues[2][1:])
     mirror.subscribers[0] = (*mirror.subscribers[0][:2], 3, 0)
     mirror.parents["node", 1] = (*mirror.parents["node", 1][:2], 0)
     mirror.parents["port", 1] = (0, *mirror.parents["port", 1][1:])
     found = differences(plant)
     assert [(one.name, one.field) for one in found] == [
-        ("queue 2 (a, 2)", "rate"), ("subscriber 0 (a)", "parent"), ("node 1", "parent"), ("port 1", "rate"),
+        ("queue 2 (a, 2)", "rate"), ("queue 5 (no subscriber, 1)", "limit_packets"), ("subscriber 0 (a)", "parent"), ("node 1", "parent"),
+        ("port 1", "rate"),
     ]  # fmt: skip
-    assert (found[0].intended, found[0].found) == (rate, 7) and (found[1].intended, found[1].found) == (1, 3)
+    assert [(one.intended, one.found) for one in found[:3]] == [(rate, 7), (0, 100), (1, 3)]
 
 
 def test_a_node_that_the_device_does_not_take(tmp_path: Path) -> None:
