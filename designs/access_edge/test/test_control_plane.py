@@ -32,7 +32,7 @@ import pytest
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.control import openconfig, tables
+from penstock.designs.access_edge.control import compare, openconfig, tables
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
@@ -218,6 +218,34 @@ def test_what_another_has_changed_is_found() -> None:
         ("port 1", "rate"),
     ]  # fmt: skip
     assert [(one.intended, one.found) for one in found[:3]] == [(rate, 7), (0, 100), (1, 3)]
+
+
+def test_changes_go_on_beside_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one that takes long: the lock is let go between two parts, and what is changed meanwhile, whatever it is, differs nowhere."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    plant.change([lambda number=number: home(f"h{number}") for number in range(16)])
+    for index in range(4):
+        plant.set_parent("node", tree_pb2.Node(index=index, rate_bps=10**9))
+    lock, parts = plant.lock, list[int]()
+
+    class Watched:
+        def __enter__(self) -> None:
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+            plant.lock, number = lock, len(parts)  # nobody has it now
+            parts.append(number)
+            if number < 16:  # what comes next goes, what was there changes, and what had gone comes
+                others = [f"h{place}" for place in (number + 1, number - 1) if f"h{place}" in plant.index_of]
+                plant.change([*(lambda name=name: name for name in others), lambda: home(f"new {number}", node=number % 4)])
+            plant.set_parent("node", tree_pb2.Node(index=number % 4, rate_bps=10**8 + number, port=number % 2))
+            plant.lock = self
+
+    monkeypatch.setattr(compare, "AT_ONCE", 4)
+    plant.lock = Watched()  # type: ignore[assignment]
+    assert compare.differences(plant) == []
+    assert len(parts) == 16 + 1 + 3  # each place, all nodes, and where each level has no more
 
 
 def test_a_node_that_the_device_does_not_take(tmp_path: Path) -> None:
