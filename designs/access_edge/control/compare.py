@@ -1,17 +1,14 @@
 """What the device really has beside what is intended, by its read-back. Settings of an AQM cannot be read back."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import PARENT_COLUMNS, QUEUE_COLUMNS
 from penstock.designs.access_edge.control.plant import NONE, Plant
-from penstock.driver.carrier import READ, WAIT, WRITE
 
 AT_ONCE = 256  # queues of a program
 LET_GO_SECONDS = 1e-4  # between two parts: who waits for the lock would not wake up in time if it was taken again at once
@@ -54,21 +51,6 @@ def _there(plant: Plant, level: str) -> NDArray[np.int64]:
     return np.array(sorted(plant.nodes if level == "node" else plant.ports), dtype=np.int64)
 
 
-def _read(plant: Plant, index: str, command: str, indices: Sequence[int], fields: Sequence[str]) -> NDArray[np.uint32]:
-    """Return what is read back of each index, a row each in the order of `fields` (`rate`: `now_rate`)."""
-    status = registers.address("status")
-    one = [
-        [WRITE, registers.address(index), 0, 0],
-        [WRITE, registers.address("queue_command"), registers.contract()["enums"]["command"][command], 0],
-        [WAIT, status, 0, registers.STATUS_BUSY],
-        *([READ, registers.address(f"now_{field}"), 0, 0] for field in fields),
-    ]
-    program = np.tile(np.array(one, dtype=np.uint32), (len(indices), 1))
-    program[:: len(one), 2] = indices
-    plant.programs.forget()  # of the parents: `tree_index` has moved
-    return plant.carrier.run(program).reshape(len(indices), len(fields))
-
-
 def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference]:
     facts, each = plant.facts, plant.facts.queues_per_subscriber
     queues = (indices[:, None] * each + np.arange(each)).reshape(-1)
@@ -76,7 +58,7 @@ def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference
     rows = plant.codes.queue_rows(plant.queue_code[queues])
     wanted = np.stack([rows[:, QUEUE_COLUMNS.index(name)] for name in columns.values()], axis=1)
     names = [f"queue {queue} ({plant.name_of.get(queue // each, 'no subscriber')}, {queue % each})" for queue in queues.tolist()]
-    found = _compared(names, list(columns), wanted, _read(plant, "queue_index", "read_back", queues.tolist(), list(columns)))
+    found = _compared(names, list(columns), wanted, plant.read_back("queue", queues.tolist(), list(columns)))
     if not facts.hierarchy:
         return found
     indices = indices[plant.parent_code[indices] != NONE]
@@ -84,7 +66,7 @@ def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference
     words = [own[:, PARENT_COLUMNS.index(name)] for name in _PARENT.values()]
     wanted = np.stack([*words, plant.node_of[indices].astype(np.uint32)], axis=1)
     fields = [*_PARENT, "parent"]
-    there = _read(plant, "tree_index", "read_back_subscriber", indices.tolist(), fields)
+    there = plant.read_back("subscriber", indices.tolist(), fields)
     return found + _compared([f"subscriber {i} ({plant.name_of[i]})" for i in indices.tolist()], fields, wanted, there)
 
 
@@ -96,7 +78,7 @@ def _of_parents(plant: Plant, level: str, indices: list[int]) -> list[Difference
     above = [parent.port if level == "node" else 0 for parent in parents]
     wanted = np.column_stack([own[:, 0], own[:, 1], np.array(above, dtype=np.uint32)])
     fields = ["rate", "burst", "parent"]
-    there = _read(plant, "tree_index", f"read_back_{level}", indices, fields)
+    there = plant.read_back(level, indices, fields)
     return _compared([f"{level} {index}" for index in indices], fields, wanted, there)
 
 

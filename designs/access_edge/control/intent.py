@@ -284,7 +284,10 @@ class Intent:
     def nodes(self) -> list[tree_pb2.Node]:
         """Return the nodes that were set, by index."""
         found = self._db.execute("SELECT intent FROM parent WHERE level = 'node' ORDER BY idx")
-        return [tree_pb2.Node.FromString(blob) for (blob,) in found]
+        nodes = [tree_pb2.Node.FromString(blob) for (blob,) in found]
+        for node in nodes:
+            node.port = node.port  # an earlier version has left 0 out
+        return nodes
 
     def ports(self) -> list[tree_pb2.Port]:
         """Return the ports that were set, by index."""

@@ -220,6 +220,33 @@ def test_what_another_has_changed_is_found() -> None:
     assert [(one.intended, one.found) for one in found[:3]] == [(rate, 7), (0, 100), (1, 3)]
 
 
+def test_nodes_hang_where_the_device_has_them(tmp_path: Path) -> None:
+    """What a scenario has spread over ports is told so, and stays there when something else of a node is set. After a restart what was set
+    wins, and of the others the device is asked again."""
+    from penstock.command_line.app import main
+
+    mirror, store = Mirror(configs.load(CONFIG)), tmp_path / "i.sqlite"
+    mirror.parents = {("node", index): (1, 0, index % 2) for index in range(4)}
+    plant = plant_of(mirror, store)
+    with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
+
+        def told(port: int | None = None) -> list[tuple[int, int]]:
+            return [(node.index, node.port) for node in client.nodes.List(tree_pb2.ListNodesRequest(port=port)).nodes]
+
+        assert told() == [(0, 0), (1, 1), (2, 0), (3, 1)] and told(1) == [(1, 1), (3, 1)] and plant.port_of.tolist() == [0, 1, 0, 1]
+        assert client.nodes.Set(tree_pb2.Node(index=1, rate_bps=10**8)).port == 1 == mirror.parents["node", 1][2]
+        assert main(["ctl", "--server", place, "node", "set", "3", "--rate", "1Mbit/s"]) == 0 and mirror.parents["node", 3][2] == 1
+        assert main(["ctl", "--server", place, "node", "set", "3", "--port", "0"]) == 0 and mirror.parents["node", 3][2] == 0
+        assert told() == [(0, 0), (1, 1), (2, 0), (3, 0)]
+    plant.intent.put_parent("node", 0, 0, tree_pb2.Node(index=0).SerializeToString())  # as an earlier version has noted port 0
+    plant.intent.close()
+    mirror.parents = {("node", index): (1, 0, 1) for index in range(4)}
+    plant = plant_of(mirror, store)
+    assert plant.port_of.tolist() == [0, 1, 1, 0] == [mirror.parents["node", index][2] for index in range(4)]
+    assert [(node.index, node.port, node.HasField("port")) for node in plant.nodes.values()] == [(0, 0, True), (1, 1, True), (3, 0, True)]
+    plant.intent.close()
+
+
 def test_changes_go_on_beside_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one that takes long: the lock is let go between two parts, and what is changed meanwhile, whatever it is, differs nowhere."""
     plant = plant_of(Mirror(configs.load(CONFIG)))

@@ -251,11 +251,11 @@ def set_node(
     index: Annotated[int, typer.Argument(min=0, show_default=False, help="Number of the node.")],
     rate: Annotated[str | None, typer.Option(help="Such as 1Gbit/s; no limit unless given.", show_default=False)] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
-    port: Annotated[int, typer.Option(min=0, help="Port that it hangs from.")] = 0,
+    port: Annotated[int | None, typer.Option(min=0, help="Hang it from this port.", show_default=False)] = None,
     name: Annotated[str, typer.Option(help="For people.", show_default=False)] = "",
     as_json: Json = False,
 ) -> None:
-    """Set a node: what is not named has its default."""
+    """Set a node: what is not named has its default; it stays at its port unless that is named."""
     from penstock.v1 import tree_pb2
 
     with _client() as client:
