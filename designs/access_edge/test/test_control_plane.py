@@ -679,8 +679,9 @@ def test_the_audit_log_is_asked_for(served: Any, capsys: pytest.CaptureFixture[s
         client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name=f"audited-{number}"))
 
 
-def test_certificates(tmp_path: Path) -> None:
-    """The lines of the how-to make certificates; a client has the role of its own, and without one of the authority's nothing is served."""
+def test_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of the how-to make certificates; a client has the role of its own, and without one of the authority's nothing is served:
+    what may be wrong is said."""
     if not shutil.which("openssl"):
         pytest.skip("openssl is not there")
     page = (ROOT / "docs" / "how-to" / "certificates.md").read_text()
@@ -689,30 +690,41 @@ def test_certificates(tmp_path: Path) -> None:
         subprocess.run(["sh", "-ec", script.replace("penstock:operate", f"penstock:{role}")], cwd=tmp_path, check=True, capture_output=True)
         plant = plant_of(Mirror(configs.load(CONFIG)))
         tls = Tls(tmp_path / "server.pem", tmp_path / "server.key", tmp_path / "ca.pem")
-        with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,):
-            with Client(place, tmp_path / "alice.pem", tmp_path / "alice.key", tmp_path / "ca.pem") as client:
-                assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
-                request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("by alice"))
-                if role == "operate":
-                    client.subscribers.Create(request)
-                    assert plant.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
-                else:
-                    words = "needs the role operate, and alice has read"
-                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, request)
-                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.audit.List, audit_pb2.ListAuditRequest())
-                    with pytest.raises(grpc.RpcError, match=words):
-                        client.provision([home("by alice")])
-                    long = subscribers_pb2.CreateSubscriberRequest(subscriber=home("long" * 10_000))
-                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, long)
-                    call = client.channel.unary_unary("/penstock.v1.Nodes/Set", request_serializer=bytes, response_deserializer=bytes)
-                    fails(grpc.StatusCode.PERMISSION_DENIED, words, call, b"\xff")
-                    lines = [(method.rpartition(".")[2], what[:29]) for _, who, method, what, status in plant.audited(9) if who == "alice"]
-                    assert lines == [
-                        ("Nodes/Set", "no message of this method"), ("Subscribers/Create", f"{long.ByteSize():,} byte"),
-                        ("Subscribers/Provision", "a stream"), ("Audit/List", ""), ("Subscribers/Create", 'subscriber { name: "by alice"'),
-                    ]  # fmt: skip
-            with pytest.raises(UserError, match="no control plane answers"):
-                Client(place)
+        files = (tmp_path / name for name in ("alice.pem", "alice.key", "ca.pem"))
+        with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,), Client(place, *files) as client:
+            assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
+            request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("by alice"))
+            if role == "operate":
+                client.subscribers.Create(request)
+                assert plant.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
+            else:
+                words = "needs the role operate, and alice has read"
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, request)
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, client.audit.List, audit_pb2.ListAuditRequest())
+                with pytest.raises(grpc.RpcError, match=words):
+                    client.provision([home("by alice")])
+                long = subscribers_pb2.CreateSubscriberRequest(subscriber=home("long" * 10_000))
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, long)
+                call = client.channel.unary_unary("/penstock.v1.Nodes/Set", request_serializer=bytes, response_deserializer=bytes)
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, call, b"\xff")
+                lines = [(method.rpartition(".")[2], what[:29]) for _, who, method, what, status in plant.audited(9) if who == "alice"]
+                assert lines == [
+                    ("Nodes/Set", "no message of this method"), ("Subscribers/Create", f"{long.ByteSize():,} byte"),
+                    ("Subscribers/Provision", "a stream"), ("Audit/List", ""), ("Subscribers/Create", 'subscriber { name: "by alice"'),
+                ]  # fmt: skip
+    monkeypatch.setattr("penstock.designs.access_edge.control.client.CONNECT_SECONDS", 0.5)
+    (tmp_path / "other").mkdir()
+    subprocess.run(["sh", "-ec", script], cwd=tmp_path / "other", check=True, capture_output=True)
+    own, others = ([folder / name for name in ("alice.pem", "alice.key", "ca.pem")] for folder in (tmp_path, tmp_path / "other"))
+    plain, with_tls = "is there, but none without TLS: .* needs --cert, --key", "is there, but no TLS comes about: check --cert, --key"
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,):
+        for files, words in (([], plain), ([*others[:2], own[2]], with_tls), ([*own[:2], others[2]], with_tls)):
+            with pytest.raises(UserError, match=words):
+                Client(place, *files)
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"]) as (place,), pytest.raises(UserError, match=with_tls):
+        Client(place, *own)
+    with pytest.raises(UserError, match="no control plane answers there"):
+        Client(place, *own)
 
 
 def test_limits(tmp_path: Path) -> None:
