@@ -248,8 +248,13 @@ class Plant:
             yield
         finally:
             self._of_thread.entry = entry.waits = None
-            if not entry.logged:
+            if entry.more or not entry.logged:
                 self._remarks.append((entry, status()))
+
+    def note(self, words: str) -> None:
+        """Have the log say how what this thread does went. It is in the line soon after that itself, as in `noting`."""
+        if entry := self._entry():
+            entry.more = words
 
     @contextlib.contextmanager
     def streaming(self) -> Iterator[None]:
@@ -299,7 +304,11 @@ class Plant:
         try:
             with self.intent.transaction():
                 while self._remarks:
-                    self._log(*self._remarks.popleft())
+                    entry, status = self._remarks.popleft()
+                    if entry.logged:
+                        self.intent.audit_more(entry.line, entry.more + entry.what)
+                    else:
+                        self._log(entry, status)
                 yield
         except sqlite3.Error as error:
             raise Problem(Code.UNAVAILABLE, f"the store cannot be written, so nothing is changed ({error})") from None
@@ -311,7 +320,7 @@ class Plant:
         """Write a line of the log, once, in the transaction that makes the change durable: the log has what was done and nothing else."""
         if entry and not entry.logged:
             entry.logged = True
-            self.intent.audit(entry.who, entry.method, entry.what, status)
+            entry.line = self.intent.audit(entry.who, entry.method, entry.more + entry.what, status)
 
     def _do(self, group: list[Request]) -> int:
         """Do some requests, each by itself all or nothing or item by item, in one transaction and one program. A request that has to do

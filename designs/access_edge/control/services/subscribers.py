@@ -71,7 +71,10 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
             raise invalid(f"has {len(request.changes):,} changes, at most {MAX_BATCH:,} are allowed", "changes")
         makers = [self._maker(change) for change in request.changes]
         done = self._plant.change(makers, request.all_or_nothing, _once(request, _batch_answer))
-        return subscribers_pb2.BatchResponse.FromString(done.answer) if done.answer is not None else _batch_answer(done)
+        answer = subscribers_pb2.BatchResponse.FromString(done.answer) if done.answer is not None else _batch_answer(done)
+        if answer.failed:
+            self._plant.note(f"{answer.failed:,} of {len(makers):,} failed: ")
+        return answer
 
     def Provision(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers as they come."""
@@ -90,6 +93,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
                     piece, before = _Piece(), before + piece.count
             behind.wait()
             self._provision(piece.messages, before, whole, answer)
+        self._plant.note(f"{before + piece.count:,} subscribers, {answer.failed:,} failed: ")
         return answer
 
     def _give(self, behind: Behind, piece: "_Piece", before: int, answer: Any) -> None:
