@@ -1393,6 +1393,23 @@ def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
             pass
 
 
+def test_each_card_has_its_own_store(tmp_path: Path) -> None:
+    """Where none is named: two cards, or the devices of two sockets, are never set to what is intended for the other one. A card has the
+    same one by whichever path it is named."""
+    from penstock.commands.serve import _called
+
+    cards = [tmp_path / "devices/pci0000:16" / address / "resource0" for address in ("0000:17:00.0", "0000:65:00.0")]
+    link = tmp_path / "bus/0000:17:00.0"
+    link.parent.mkdir()
+    link.symlink_to(cards[0].parent)
+    assert [_called(path, None) for path in (*cards, link / "resource0")] == [
+        "pcie-0000:17:00.0", "pcie-0000:65:00.0", "pcie-0000:17:00.0"
+    ]  # fmt: skip
+    sockets = [tmp_path / path for path in ("a/b", "a-b", "a%2Fb", "c/b", "c/../a/b")]
+    names = [_called(None, path) for path in sockets]
+    assert len(set(names)) == 4 and names[0] == names[4] and all(name.startswith("device-") and "/" not in name for name in names)
+
+
 MOST_OF_PATH = 107  # characters of a Unix socket's
 
 
