@@ -243,7 +243,7 @@ class Guard(grpc.ServerInterceptor):
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             try:
-                with self._admitted(context, method, role, streams=handler.request_streaming) as call:
+                with self._admitted(request, context, method, role, read, streams=handler.request_streaming) as call:
                     who = call.who
                     if handler.request_streaming:
                         try:
@@ -259,7 +259,7 @@ class Guard(grpc.ServerInterceptor):
 
         def streamed(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
             try:
-                with self._admitted(context, method, role, streams=method != WATCH):
+                with self._admitted(request, context, method, role, read, streams=method != WATCH):
                     given = self._messages(request, read, context) if handler.request_streaming else _read(request, read)
                     for answer in inner(given, context):
                         with self._stalls.waiting(context):
@@ -278,11 +278,15 @@ class Guard(grpc.ServerInterceptor):
         return kind(guarded, self._raw, None)  # its answers are bytes: what they are in memory is known so
 
     @contextlib.contextmanager
-    def _admitted(self, context: grpc.ServicerContext, method: str, role: str, streams: bool) -> Iterator["_Call"]:
+    def _admitted(
+        self, request: Any, context: grpc.ServicerContext, method: str, role: str, read: Callable[[bytes], Any], streams: bool
+    ) -> Iterator["_Call"]:
         """Have a place for a call, inside of the `with` and until the client has the answer or is gone, and say whose it is; `streams`: and
-        a place for a stream inside of the `with`. Raises Problem."""
+        a place for a stream inside of the `with`. A call for which the role is missing is in the log. Raises Problem."""
         who = caller(context)
         if ROLES.index(who.role) < ROLES.index(role):
+            with self._noting(Entry(who.name, method, _words_of_raw(request, read)), lambda: Code.PERMISSION_DENIED.name):
+                pass
             raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
         self._count(who.key)
         self._calls.take(who.key)
@@ -393,6 +397,16 @@ def _read(raw: _Raw, read: Callable[[bytes], Any]) -> Any:
         return read(raw.data)
     except DecodeError:
         raise Problem(Code.INVALID_ARGUMENT, "what came is no message of this method") from None
+
+
+def _words_of_raw(raw: Any, read: Callable[[bytes], Any]) -> str:
+    """Return a request that was not read for the log. A large one is not read for that."""
+    if not isinstance(raw, _Raw):
+        return _words(raw)
+    try:
+        return f"{len(raw.data):,} byte" if raw.refused or len(raw.data) > LARGE else _words(_read(raw, read))
+    except Problem:
+        return "no message of this method"
 
 
 def _words(request: Any) -> str:

@@ -7,6 +7,7 @@ with Client() as client:                                  # of this user's serve
 
 import functools
 import itertools
+import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -57,7 +58,7 @@ class Client:
             grpc.channel_ready_future(self.channel).result(timeout=CONNECT_SECONDS)
         except grpc.FutureTimeoutError:
             self.channel.close()
-            raise UserError(f"{self.address}: no control plane answers there; `penstock serve` starts one") from None
+            raise UserError(f"{self.address}: {_why_not(self.address, tls=all(files))}") from None
         self.device = device_pb2_grpc.DeviceStub(self.channel)
         self.subscribers = subscribers_pb2_grpc.SubscribersStub(self.channel)
         self.nodes = tree_pb2_grpc.NodesStub(self.channel)
@@ -106,6 +107,20 @@ def sentence(error: grpc.RpcError) -> str:
     code = error.code()
     words = " ".join((error.details() or "").split())
     return f"the control plane is gone ({words[:120]})" if code == grpc.StatusCode.UNAVAILABLE and "connect" in words else words
+
+
+def _why_not(address: str, tls: bool) -> str:
+    """Return in words why there is no connection; `tls`: it would be one with certificates."""
+    host, _, port = address.rpartition(":")
+    try:
+        if not address.startswith("unix:"):
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS):
+                if tls:
+                    return "a server is there, but no TLS comes about: check --cert, --key, --server-ca and the names in its certificate"
+                return "a server is there, but none without TLS: if it is a control plane, it needs --cert, --key and --server-ca"
+    except (OSError, ValueError):
+        pass
+    return "no control plane answers there; `penstock serve` starts one"
 
 
 def _messages(subscribers: Iterable[subscribers_pb2.Subscriber], whole: bool) -> Iterator[bytes]:

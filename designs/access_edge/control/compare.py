@@ -1,18 +1,17 @@
 """What the device really has beside what is intended, by its read-back. Settings of an AQM cannot be read back."""
 
-from collections.abc import Sequence
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import PARENT_COLUMNS, QUEUE_COLUMNS
 from penstock.designs.access_edge.control.plant import NONE, Plant
-from penstock.driver.carrier import READ, WAIT, WRITE
 
 AT_ONCE = 256  # queues of a program
+LET_GO_SECONDS = 1e-4  # between two parts: who waits for the lock would not wake up in time if it was taken again at once
 _QUEUE = {"rate": "queue_rate", "burst": "queue_burst", "limit_packets": "queue_limit_packets", "limit_bytes": "queue_limit_bytes"}
 _PARENT = {"rate": "tree_rate", "burst": "tree_burst", "class": "tree_class"}
 
@@ -28,31 +27,28 @@ class Difference:
 
 
 def differences(plant: Plant) -> list[Difference]:
-    """Return what is different in all subscribers, their queues, and nodes and ports that are set. Raises CarrierError."""
-    with plant.lock:
-        found: list[Difference] = []
-        indices = np.flatnonzero(np.frombuffer(bytes(plant.taken), dtype=np.uint8))
-        each = plant.facts.queues_per_subscriber
-        for begin in range(0, len(indices), max(1, AT_ONCE // each)):
-            found += _of_subscribers(plant, indices[begin : begin + max(1, AT_ONCE // each)])
-        for level, parents in (("node", plant.nodes), ("port", plant.ports)):
-            found += _of_parents(plant, level, list(parents.values()))
-        return found
+    """Return what is different in all subscribers, their queues and those of places that had one, and nodes and ports that are set. What is
+    said of one of them is of one moment; between two parts others may change something. Raises CarrierError."""
+    found: list[Difference] = []
+    for level in ("subscriber", "node", "port"):
+        begin, count = 0, max(1, AT_ONCE // (plant.facts.queues_per_subscriber if level == "subscriber" else 1))
+        while True:
+            with plant.lock:
+                there = _there(plant, level)
+                some = there[np.searchsorted(there, begin) :][:count]
+                if not len(some):
+                    break
+                found += _of_subscribers(plant, some) if level == "subscriber" else _of_parents(plant, level, some.tolist())
+            begin = int(some[-1]) + 1
+            time.sleep(LET_GO_SECONDS)
+    return found
 
 
-def _read(plant: Plant, index: str, command: str, indices: Sequence[int], fields: Sequence[str]) -> NDArray[np.uint32]:
-    """Return what is read back of each index, a row each in the order of `fields` (`rate`: `now_rate`)."""
-    status = registers.address("status")
-    one = [
-        [WRITE, registers.address(index), 0, 0],
-        [WRITE, registers.address("queue_command"), registers.contract()["enums"]["command"][command], 0],
-        [WAIT, status, 0, registers.STATUS_BUSY],
-        *([READ, registers.address(f"now_{field}"), 0, 0] for field in fields),
-    ]
-    program = np.tile(np.array(one, dtype=np.uint32), (len(indices), 1))
-    program[:: len(one), 2] = indices
-    plant.programs.forget()  # of the parents: `tree_index` has moved
-    return plant.carrier.run(program).reshape(len(indices), len(fields))
+def _there(plant: Plant, level: str) -> NDArray[np.int64]:
+    """Return the places of a level of which something is intended, in their order."""
+    if level == "subscriber":
+        return np.flatnonzero(plant.queue_code[:: plant.facts.queues_per_subscriber] != NONE)
+    return np.array(sorted(plant.nodes if level == "node" else plant.ports), dtype=np.int64)
 
 
 def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference]:
@@ -61,29 +57,29 @@ def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference
     columns = _QUEUE | ({"class": "tree_class"} if facts.hierarchy else {})
     rows = plant.codes.queue_rows(plant.queue_code[queues])
     wanted = np.stack([rows[:, QUEUE_COLUMNS.index(name)] for name in columns.values()], axis=1)
-    names = [f"queue {queue} ({plant.name_of[queue // each]}, {queue % each})" for queue in queues.tolist()]
-    found = _compared(names, list(columns), wanted, _read(plant, "queue_index", "read_back", queues.tolist(), list(columns)))
+    names = [f"queue {queue} ({plant.name_of.get(queue // each, 'no subscriber')}, {queue % each})" for queue in queues.tolist()]
+    found = _compared(names, list(columns), wanted, plant.read_back("queue", queues.tolist(), list(columns)))
     if not facts.hierarchy:
         return found
-    assert NONE not in plant.parent_code[indices]
+    indices = indices[plant.parent_code[indices] != NONE]
     own = plant.codes.parent_rows(plant.parent_code[indices])
     words = [own[:, PARENT_COLUMNS.index(name)] for name in _PARENT.values()]
     wanted = np.stack([*words, plant.node_of[indices].astype(np.uint32)], axis=1)
     fields = [*_PARENT, "parent"]
-    there = _read(plant, "tree_index", "read_back_subscriber", indices.tolist(), fields)
+    there = plant.read_back("subscriber", indices.tolist(), fields)
     return found + _compared([f"subscriber {i} ({plant.name_of[i]})" for i in indices.tolist()], fields, wanted, there)
 
 
-def _of_parents(plant: Plant, level: str, parents: list[Any]) -> list[Difference]:
-    if not parents:
-        return []
+def _of_parents(plant: Plant, level: str, indices: list[int]) -> list[Difference]:
+    known: dict[int, Any] = plant.nodes if level == "node" else plant.ports  # type: ignore[assignment]
+    parents = [known[index] for index in indices]
     numbers = [plant.codes.parent(p.rate_bps if p.HasField("rate_bps") else None, p.burst_bytes) for p in parents]
     own = plant.codes.parent_rows(np.array(numbers, dtype=np.int32))
     above = [parent.port if level == "node" else 0 for parent in parents]
     wanted = np.column_stack([own[:, 0], own[:, 1], np.array(above, dtype=np.uint32)])
     fields = ["rate", "burst", "parent"]
-    there = _read(plant, "tree_index", f"read_back_{level}", [parent.index for parent in parents], fields)
-    return _compared([f"{level} {parent.index}" for parent in parents], fields, wanted, there)
+    there = plant.read_back(level, indices, fields)
+    return _compared([f"{level} {index}" for index in indices], fields, wanted, there)
 
 
 def _compared(names: list[str], fields: list[str], wanted: NDArray[np.uint32], there: NDArray[np.uint32]) -> list[Difference]:

@@ -183,7 +183,8 @@ class Site:
         ]
 
     def _age(self) -> float | None:
-        return self._sweep.age_ns() / 1e9 if self._sweep.finished_at else None
+        age = self._sweep.age_ns()
+        return None if age is None else age / 1e9
 
     # ---- changes
 

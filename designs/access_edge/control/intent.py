@@ -284,7 +284,10 @@ class Intent:
     def nodes(self) -> list[tree_pb2.Node]:
         """Return the nodes that were set, by index."""
         found = self._db.execute("SELECT intent FROM parent WHERE level = 'node' ORDER BY idx")
-        return [tree_pb2.Node.FromString(blob) for (blob,) in found]
+        nodes = [tree_pb2.Node.FromString(blob) for (blob,) in found]
+        for node in nodes:
+            node.port = node.port  # an earlier version has left 0 out
+        return nodes
 
     def ports(self) -> list[tree_pb2.Port]:
         """Return the ports that were set, by index."""
@@ -312,14 +315,21 @@ class Intent:
         self._begin()
         self._db.execute("DELETE FROM request WHERE id = ?", (request,))
 
-    def audit(self, who: str, method: str, what: str, status: str) -> None:
-        """Note a change, or what was refused: who, what, and how it went; and forget what is too much, or too old."""
+    def audit(self, who: str, method: str, what: str, status: str) -> int:
+        """Note a change, or what was refused: who, what, and how it went; and forget what is too much, or too old. Returns the line's
+        number."""
         self._line += 1
         line = (self._line, _now(), _cut(who, MAX_WHO), _cut(method, MAX_WHO), _cut(what, MAX_WHAT), status)
         self._add(self._lines, line)
         if self._line % LOOK_LINES == 0:
             self._begin()
             self._rotate()
+        return self._line
+
+    def audit_more(self, line: int, what: str) -> None:
+        """Say more of what was changed in a line that is there."""
+        self._begin()
+        self._db.execute("UPDATE audit SET what = ? WHERE id = ?", (_cut(what, MAX_WHAT), line))
 
     def _rotate(self) -> None:
         oldest = _now(time.time() - LOG_DAYS * DAY_SECONDS)

@@ -94,9 +94,9 @@ def _text(metrics: Iterable[Metric]) -> bytes:
 
 def _always(plant: Plant, sweep: Sweep) -> Iterator[Metric]:
     yield GaugeMetricFamily("penstock_up", "1 while the device answers, 0 while the figures are old ones", value=is_up(sweep))
-    if sweep.finished_at:
-        yield GaugeMetricFamily("penstock_figures_age_seconds", "Age of the last whole sweep of counters", value=sweep.age_ns() / 1e9)
-    yield CounterMetricFamily("penstock_sweeps", "Sweeps of counters since the server's start", value=sweep.number)
+    if (age := sweep.age_ns()) is not None:
+        yield GaugeMetricFamily("penstock_figures_age_seconds", "Age of the last whole sweep of counters", value=age / 1e9)
+    yield CounterMetricFamily("penstock_sweeps", "Whole sweeps of counters since the server's start", value=sweep.whole)
     yield GaugeMetricFamily("penstock_subscribers", "Subscribers that the device has", value=len(plant.index_of))
     yield GaugeMetricFamily("penstock_subscribers_max", "Subscribers that the device has room for", value=plant.facts.subscribers)
     for level, found in levels(plant, sweep).items():

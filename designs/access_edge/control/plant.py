@@ -26,7 +26,7 @@ from penstock.designs.access_edge.control.codes import Codes
 from penstock.designs.access_edge.control.facts import Facts, ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
-from penstock.designs.access_edge.control.programs import Program, Programs
+from penstock.designs.access_edge.control.programs import Program, Programs, read_back
 from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
 from penstock.driver.carrier import Carrier, CarrierError
 from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
@@ -150,6 +150,8 @@ class Plant:
             self._retired = set(self.intent.retired())
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
+            if self.facts.hierarchy:  # a node that nobody has set here hangs from where the device has it
+                self.port_of[:] = self.read_back("node", range(self.facts.hierarchy.nodes), ["parent"])[:, 0]
             applied = common_pb2.Applied()
             for level, parents in (("port", self.ports), ("node", self.nodes)):
                 for parent in parents.values():
@@ -246,8 +248,13 @@ class Plant:
             yield
         finally:
             self._of_thread.entry = entry.waits = None
-            if not entry.logged:
+            if entry.more or not entry.logged:
                 self._remarks.append((entry, status()))
+
+    def note(self, words: str) -> None:
+        """Have the log say how what this thread does went. It is in the line soon after that itself, as in `noting`."""
+        if entry := self._entry():
+            entry.more = words
 
     @contextlib.contextmanager
     def streaming(self) -> Iterator[None]:
@@ -297,7 +304,11 @@ class Plant:
         try:
             with self.intent.transaction():
                 while self._remarks:
-                    self._log(*self._remarks.popleft())
+                    entry, status = self._remarks.popleft()
+                    if entry.logged:
+                        self.intent.audit_more(entry.line, entry.more + entry.what)
+                    else:
+                        self._log(entry, status)
                 yield
         except sqlite3.Error as error:
             raise Problem(Code.UNAVAILABLE, f"the store cannot be written, so nothing is changed ({error})") from None
@@ -309,7 +320,7 @@ class Plant:
         """Write a line of the log, once, in the transaction that makes the change durable: the log has what was done and nothing else."""
         if entry and not entry.logged:
             entry.logged = True
-            self.intent.audit(entry.who, entry.method, entry.what, status)
+            entry.line = self.intent.audit(entry.who, entry.method, entry.more + entry.what, status)
 
     def _do(self, group: list[Request]) -> int:
         """Do some requests, each by itself all or nothing or item by item, in one transaction and one program. A request that has to do
@@ -643,6 +654,12 @@ class Plant:
         applied.subscribers += len(indices)
         applied.queues += len(indices) * self.facts.queues_per_subscriber
 
+    def read_back(self, level: str, indices: Sequence[int], fields: Sequence[str]) -> NDArray[np.uint32]:
+        """Return what the device has of each index of a level (programs.read_back), a row each. Called with the lock held. Raises
+        CarrierError."""
+        self.programs.forget()  # of the parents: `tree_index` has moved
+        return self.carrier.run(read_back(level, indices, fields)).reshape(len(indices), len(fields))
+
     def _run(self, program: Program, applied: common_pb2.Applied) -> None:
         """Do a program. Raises CarrierError, also where the device was lost and is not set anew yet: a program is of what it had."""
         begin = self.carrier.cycles()
@@ -675,6 +692,8 @@ class Plant:
                 raise invalid(f"must be at most {MAX_NAME} printable characters", "name")
             if level == "node" and wanted.port >= tree.ports:
                 raise invalid(f"the device has ports 0 to {tree.ports - 1:,}, not {wanted.port:,}", "port")
+            if level == "node" and not wanted.HasField("port"):
+                wanted.port = int(self.port_of[wanted.index])
             known = self.nodes if level == "node" else self.ports
             old: Any = known.get(wanted.index)
             check_version(wanted.version, old.version if old else 0, f"{level} {wanted.index}")
@@ -714,17 +733,13 @@ class Plant:
             known[index] = old
         else:
             del known[index]
-        if level == "node":
-            self.port_of[index] = old.port if old else 0
 
     def _write_parent(self, level: str, parent: Any, applied: common_pb2.Applied) -> None:
         number = self.codes.parent(parent.rate_bps if parent.HasField("rate_bps") else None, parent.burst_bytes)
-        above = 0
-        if level == "node":
-            above = parent.port
-            self.port_of[parent.index] = above
         (row,) = self.codes.parent_rows(np.array([number], dtype=np.int32))
-        self._run(self.programs.parent(level, parent.index, row, above), applied)
+        self._run(self.programs.parent(level, parent.index, row, parent.port if level == "node" else 0), applied)
+        if level == "node":
+            self.port_of[parent.index] = parent.port
 
 
 def _share(applied: common_pb2.Applied, requests: list[Request], each: int) -> None:

@@ -5,6 +5,7 @@ the window that sets the queue with it and steps on (README of the design, "Many
 which it differs from the queue before it, and one at least.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import PARENT_COLUMNS, QUEUE_COLUMNS
 from penstock.designs.access_edge.control.facts import Facts
-from penstock.driver.carrier import READ, WAIT, program, writes
+from penstock.driver.carrier import READ, WAIT, WRITE, program, writes
 
 Words = NDArray[np.uint32]
 _COMMAND = registers.address("queue_command")
@@ -49,6 +50,21 @@ class Program:
         """Return whether what was read says that something was refused."""
         *indices, status = found.tolist()
         return indices != self.reads.tolist() or bool(status & registers.STATUS_REFUSED)
+
+
+def read_back(level: str, indices: Sequence[int], fields: Sequence[str]) -> Words:
+    """Return the accesses that read back what the device has of each index of a level (queue, subscriber, node, port), `fields` (`rate`:
+    `now_rate`) in this order."""
+    command = registers.contract()["enums"]["command"]["read_back" if level == "queue" else f"read_back_{level}"]
+    one = [
+        (WRITE, registers.address("queue_index" if level == "queue" else "tree_index"), 0, 0),
+        (WRITE, _COMMAND, command, 0),
+        (WAIT, _STATUS, 0, registers.STATUS_BUSY),
+        *((READ, registers.address(f"now_{field}"), 0, 0) for field in fields),
+    ]
+    accesses = np.tile(np.array(one, dtype=np.uint32), (len(indices), 1))
+    accesses[:: len(one), 2] = indices
+    return accesses
 
 
 def _layout(index: str, plain: list[str], executes: list[str]) -> tuple[list[int], list[bool]]:

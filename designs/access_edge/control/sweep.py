@@ -39,7 +39,7 @@ AT_ONCE = 256  # queues of a program; what else wants the registers comes in bet
 # So long, and as long again as it has read itself, a sweep waits for streams that set many up, which then have processor and device for
 # themselves: however many there are, it takes twice its time and that.
 PATIENCE_SECONDS = 1.0
-SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
+SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, at least; in a sweep that takes longer about so long
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
 _WIDTHS: Counts = np.array([registers.table()[name]["fields"]["value"][1] for name in _REGISTERS], dtype=np.uint64)  # bits
@@ -132,7 +132,8 @@ class Sweep:
         self.reasons: dict[str, tuple[int, int]] = {}
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
         self.error = ""
-        self.number = 0  # of sweeps
+        self.number = 0  # of sweeps, also of those that failed
+        self.whole = 0  # of those that have read all
         self.done = threading.Condition()  # told after each
         self._raw: Counts = np.zeros_like(self.counts)  # as the device has them
         self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
@@ -175,9 +176,9 @@ class Sweep:
         """Return whether the device tells how long the first packet of a queue has been there."""
         return self._plant.facts.sojourn
 
-    def age_ns(self) -> int:
-        """Return how old the last whole sweep is, in ns."""
-        return int((time.monotonic() - self.finished_at) * 1e9) if self.finished_at else 0
+    def age_ns(self) -> int | None:
+        """Return how old the last whole sweep is, in ns; None before the first one."""
+        return int((time.monotonic() - self.finished_at) * 1e9) if self.finished_at else None
 
     def owned(self) -> NDArray[np.int64]:
         """Return the queues that have a subscriber, by index."""
@@ -244,15 +245,19 @@ class Sweep:
             if self._stop.is_set():
                 return
             self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
-            if time.monotonic() - self._scanned_at > SCAN_SECONDS:
+            if time.monotonic() - max(self._began, self._scanned_at) > SCAN_SECONDS:
                 self.find_busiest()
-            if time.monotonic() - self._by_node_at > max(SCAN_SECONDS, 4 * self._by_node_took):
+            if time.monotonic() - max(self._began, self._by_node_at) > max(SCAN_SECONDS, 4 * self._by_node_took):
                 self.look_at_nodes()
         self._let_streams_go()
+        # Rates are of the time since the last of these: in a much shorter one a slow queue sends nothing, or a packet.
+        since = time.monotonic() - max(self._scanned_at, self._by_node_at)
+        self._stop.wait(max(0.0, min(SCAN_SECONDS, self._pause) - since))
         self.find_busiest()
         self._let_streams_go()
         self.look_at_nodes()
         self._add_up(queues)
+        self.whole += 1
         self.finished_at = time.monotonic()
 
     def _let_streams_go(self) -> None:

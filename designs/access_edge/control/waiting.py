@@ -48,6 +48,8 @@ class Entry:
     # refuses calls of a client when too many that have ended are still held.
     waits: Callable[[], bool] | None = None
     logged: bool = False
+    line: int = 0  # its number in the log, once it is there
+    more: str = ""  # how it went, before `what`: known when the line is there already
 
 
 @dataclass

@@ -28,6 +28,7 @@ from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.metrics import exposition
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, OUT_P, Sweep
@@ -755,9 +756,11 @@ def test_a_sweep_that_fails_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture
     try:
         until(lambda: sweep.number > 3)
         assert sweep.error == "counters are not read: an answer that nobody expects (ValueError)" and not sweep.finished_at
+        assert b"\npenstock_sweeps_total 0.0\n" in exposition(plant, sweep)  # a rate of sweeps is one of figures that were read
         wrong[0] = False
         until(lambda: sweep.finished_at and not sweep.error)
         assert sweep.sums("device")[0].counts[OUT_B]
+        assert b"\npenstock_sweeps_total 0.0\n" not in exposition(plant, sweep)
     finally:
         sweep._keep = keep  # type: ignore[method-assign]
         sweep.stop()

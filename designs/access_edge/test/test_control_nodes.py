@@ -6,10 +6,14 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import pytest
 
+from penstock.designs import configs
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control import sweep as sweeps
 from penstock.designs.access_edge.control.facts import Tree
 from penstock.designs.access_edge.control.sweep import COLUMNS, OUT_B, Sweep
+from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, home, plant_of
 from penstock.driver.carrier import READ, WAIT, WRITE
 from penstock.testing.testkit import seed
 
@@ -111,6 +115,43 @@ def test_rates_are_of_the_time_between_two_looks() -> None:
         sweep.look_at_nodes()
         for level, expected in added_up(sent).items():
             assert [row.rate_bps for row in sweep.sums(level)] == [int(8 * counts[OUT_B] / seconds) for counts in expected], level
+
+
+@pytest.mark.parametrize(("seconds", "readings"), [(0.001, 1), (0.04, 2), (0.3, 9)])
+def test_rates_are_of_half_a_second_at_least(seconds: float, readings: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told of nodes and of the busiest queues is of the end of each sweep, which takes 16 times `seconds`, and of as much time as
+    is between two sweeps: of a shorter one the rate of a slow queue would be nothing, or a multiple."""
+    plant = plant_of(CountingMirror(configs.load(CONFIG)))
+    plant.change([lambda number=number: home(f"h{number}") for number in range(16)])
+    now, read = [1000.0], {"busiest": [0.0], "nodes": [0.0]}
+
+    def passes(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(sweeps, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(sweeps, "AT_ONCE", 4)
+    sweep = Sweep(plant)
+    sweep._stop = cast(Any, SimpleNamespace(wait=passes, is_set=lambda: False))
+    sweep.look = lambda *_, **__: passes(seconds)  # type: ignore[method-assign]
+
+    def scan() -> None:
+        read["busiest"].append(now[0])
+        sweep._scanned_at = now[0]
+
+    def look_at_nodes() -> None:
+        read["nodes"].append(now[0])
+        sweep._by_node_at = now[0]
+
+    sweep.find_busiest, sweep.look_at_nodes = scan, look_at_nodes  # type: ignore[method-assign]
+    for _ in range(4):
+        began = now[0]
+        sweep._once()
+        assert read["busiest"][-1] == read["nodes"][-1] == now[0] == sweep.finished_at
+        assert now[0] < began + 16 * seconds + sweeps.SCAN_SECONDS
+        passes(max(0.5, now[0] - began))
+    for times in read.values():
+        assert len(times) == 1 + 4 * readings, times
+        assert min(np.diff(times)) > sweeps.SCAN_SECONDS - 1e-6, times
 
 
 def test_sums_that_an_earlier_version_kept_go_on() -> None:

@@ -32,7 +32,7 @@ import pytest
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.control import openconfig, tables
+from penstock.designs.access_edge.control import compare, openconfig, tables
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
@@ -42,12 +42,14 @@ from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
+from penstock.designs.access_edge.control.services.counters import Counters
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing.control import (
     CONFIG,
     SETTINGS_OF_QUEUE,
+    CountingMirror,
     Mirror,
     child,
     fails,
@@ -195,23 +197,82 @@ def test_a_queue_costs_what_differs() -> None:
 
 
 def test_what_another_has_changed_is_found() -> None:
-    """A queue, a subscriber, a node and a port whose registers were written behind the server's back."""
+    """A queue, one of a subscriber that was deleted, a subscriber, a node and a port whose registers were written behind the server's
+    back."""
     mirror = Mirror(configs.load(CONFIG))
     plant = plant_of(mirror)
-    plant.change([lambda: home("a", node=1, rate_bps=10**8)])
+    plant.change([lambda: home("a", node=1, rate_bps=10**8), lambda: home("b")])
+    plant.change([lambda: "b"])
     plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
     plant.set_parent("port", tree_pb2.Port(index=1, rate_bps=10**9))
     assert differences(plant) == []
     rate = mirror.queues[2][0]
+    mirror.queues[5] = (*mirror.queues[5][:2], 100, *mirror.queues[5][3:])  # dropped all, as nobody has it
     mirror.queues[2] = (7, *mirror.queues[2][1:])
     mirror.subscribers[0] = (*mirror.subscribers[0][:2], 3, 0)
     mirror.parents["node", 1] = (*mirror.parents["node", 1][:2], 0)
     mirror.parents["port", 1] = (0, *mirror.parents["port", 1][1:])
     found = differences(plant)
     assert [(one.name, one.field) for one in found] == [
-        ("queue 2 (a, 2)", "rate"), ("subscriber 0 (a)", "parent"), ("node 1", "parent"), ("port 1", "rate"),
+        ("queue 2 (a, 2)", "rate"), ("queue 5 (no subscriber, 1)", "limit_packets"), ("subscriber 0 (a)", "parent"), ("node 1", "parent"),
+        ("port 1", "rate"),
     ]  # fmt: skip
-    assert (found[0].intended, found[0].found) == (rate, 7) and (found[1].intended, found[1].found) == (1, 3)
+    assert [(one.intended, one.found) for one in found[:3]] == [(rate, 7), (0, 100), (1, 3)]
+
+
+def test_nodes_hang_where_the_device_has_them(tmp_path: Path) -> None:
+    """What a scenario has spread over ports is told so, and stays there when something else of a node is set. After a restart what was set
+    wins, and of the others the device is asked again."""
+    from penstock.command_line.app import main
+
+    mirror, store = Mirror(configs.load(CONFIG)), tmp_path / "i.sqlite"
+    mirror.parents = {("node", index): (1, 0, index % 2) for index in range(4)}
+    plant = plant_of(mirror, store)
+    with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
+
+        def told(port: int | None = None) -> list[tuple[int, int]]:
+            return [(node.index, node.port) for node in client.nodes.List(tree_pb2.ListNodesRequest(port=port)).nodes]
+
+        assert told() == [(0, 0), (1, 1), (2, 0), (3, 1)] and told(1) == [(1, 1), (3, 1)] and plant.port_of.tolist() == [0, 1, 0, 1]
+        assert client.nodes.Set(tree_pb2.Node(index=1, rate_bps=10**8)).port == 1 == mirror.parents["node", 1][2]
+        assert main(["ctl", "--server", place, "node", "set", "3", "--rate", "1Mbit/s"]) == 0 and mirror.parents["node", 3][2] == 1
+        assert main(["ctl", "--server", place, "node", "set", "3", "--port", "0"]) == 0 and mirror.parents["node", 3][2] == 0
+        assert told() == [(0, 0), (1, 1), (2, 0), (3, 0)]
+    plant.intent.put_parent("node", 0, 0, tree_pb2.Node(index=0).SerializeToString())  # as an earlier version has noted port 0
+    plant.intent.close()
+    mirror.parents = {("node", index): (1, 0, 1) for index in range(4)}
+    plant = plant_of(mirror, store)
+    assert plant.port_of.tolist() == [0, 1, 1, 0] == [mirror.parents["node", index][2] for index in range(4)]
+    assert [(node.index, node.port, node.HasField("port")) for node in plant.nodes.values()] == [(0, 0, True), (1, 1, True), (3, 0, True)]
+    plant.intent.close()
+
+
+def test_changes_go_on_beside_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one that takes long: the lock is let go between two parts, and what is changed meanwhile, whatever it is, differs nowhere."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    plant.change([lambda number=number: home(f"h{number}") for number in range(16)])
+    for index in range(4):
+        plant.set_parent("node", tree_pb2.Node(index=index, rate_bps=10**9))
+    lock, parts = plant.lock, list[int]()
+
+    class Watched:
+        def __enter__(self) -> None:
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+            plant.lock, number = lock, len(parts)  # nobody has it now
+            parts.append(number)
+            if number < 16:  # what comes next goes, what was there changes, and what had gone comes
+                others = [f"h{place}" for place in (number + 1, number - 1) if f"h{place}" in plant.index_of]
+                plant.change([*(lambda name=name: name for name in others), lambda: home(f"new {number}", node=number % 4)])
+            plant.set_parent("node", tree_pb2.Node(index=number % 4, rate_bps=10**8 + number, port=number % 2))
+            plant.lock = self
+
+    monkeypatch.setattr(compare, "AT_ONCE", 4)
+    plant.lock = Watched()  # type: ignore[assignment]
+    assert compare.differences(plant) == []
+    assert len(parts) == 16 + 1 + 3  # each place, all nodes, and where each level has no more
 
 
 def test_a_node_that_the_device_does_not_take(tmp_path: Path) -> None:
@@ -525,6 +586,43 @@ def test_counters_are_watched(served: Any) -> None:
     assert after.reasons[0].reason in registers.DROP_WORDS
 
 
+def test_counters_before_the_first_sweep_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Figures that are not there have no age."""
+    from penstock.command_line.app import main
+
+    plant = plant_of(CountingMirror(configs.load(CONFIG)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+    with serving(plant, sweep, [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
+        assert not client.counters.Totals(counters_pb2.TotalsRequest()).HasField("age_ns")
+        assert main(["ctl", "--server", place, "counters"]) == 0 and capsys.readouterr().out.endswith("; no figures yet\n")
+        sweep._once()
+        assert client.counters.Totals(counters_pb2.TotalsRequest()).HasField("age_ns")
+        assert main(["ctl", "--server", place, "counters"]) == 0 and "; figures are " in capsys.readouterr().out
+
+
+def test_a_queue_that_falls_silent_is_watched() -> None:
+    """While nothing comes or leaves the rate becomes 0, and the first packet waits longer: both are told, and what stays as it is, not."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+    sweep.counts[:4], sweep.rates[:2], sweep.sojourn[2] = 5, 38_322.9, 1_000
+    context: Any = SimpleNamespace(is_active=lambda: True)
+    told = Counters(plant, sweep, Limits())._changes(counters_pb2.WatchRequest(subscriber="a"), context, 0.0)
+
+    def after(do: Callable[[], object]) -> list[int]:
+        do()
+        sweep.number += 1
+        return [queue.queue for queue in next(told).queues]
+
+    assert after(lambda: None) == [0, 1, 2, 3]
+    assert after(lambda: None) == []
+    assert after(lambda: sweep.rates.__setitem__(1, 0.0)) == [1]
+    assert after(lambda: sweep.sojourn.__setitem__(2, 2_000)) == [2]
+    assert after(lambda: sweep.counts.__setitem__((3, 0), 6)) == [3]
+    assert after(lambda: None) == []
+
+
 def test_roles(served: Any) -> None:
     """Over loopback a client may operate, and not touch registers."""
     _, _, _, places = served
@@ -532,6 +630,9 @@ def test_roles(served: Any) -> None:
         assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
         read = registers_pb2.ReadRegistersRequest(registers=[registers_pb2.RegisterName(address=0)])
         fails(grpc.StatusCode.PERMISSION_DENIED, "needs the role raw", client.registers.Read, read)
+        refused = client.audit.List(audit_pb2.ListAuditRequest(count=1)).lines[0]
+        assert (refused.method, refused.status) == ("/penstock.v1.Registers/Read", "PERMISSION_DENIED")
+        assert refused.who.startswith("ip") and refused.what == "registers { address: 0 }"
         client.provision([home("by loopback")])
 
 
@@ -578,8 +679,9 @@ def test_the_audit_log_is_asked_for(served: Any, capsys: pytest.CaptureFixture[s
         client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name=f"audited-{number}"))
 
 
-def test_certificates(tmp_path: Path) -> None:
-    """The lines of the how-to make certificates; a client has the role of its own, and without one of the authority's nothing is served."""
+def test_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines of the how-to make certificates; a client has the role of its own, and without one of the authority's nothing is served:
+    what may be wrong is said."""
     if not shutil.which("openssl"):
         pytest.skip("openssl is not there")
     page = (ROOT / "docs" / "how-to" / "certificates.md").read_text()
@@ -588,19 +690,41 @@ def test_certificates(tmp_path: Path) -> None:
         subprocess.run(["sh", "-ec", script.replace("penstock:operate", f"penstock:{role}")], cwd=tmp_path, check=True, capture_output=True)
         plant = plant_of(Mirror(configs.load(CONFIG)))
         tls = Tls(tmp_path / "server.pem", tmp_path / "server.key", tmp_path / "ca.pem")
-        with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,):
-            with Client(place, tmp_path / "alice.pem", tmp_path / "alice.key", tmp_path / "ca.pem") as client:
-                assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
-                request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("by alice"))
-                if role == "operate":
-                    client.subscribers.Create(request)
-                    assert plant.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
-                else:
-                    words = "needs the role operate, and alice has read"
-                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, request)
-                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.audit.List, audit_pb2.ListAuditRequest())
-            with pytest.raises(UserError, match="no control plane answers"):
-                Client(place)
+        files = (tmp_path / name for name in ("alice.pem", "alice.key", "ca.pem"))
+        with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,), Client(place, *files) as client:
+            assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
+            request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("by alice"))
+            if role == "operate":
+                client.subscribers.Create(request)
+                assert plant.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
+            else:
+                words = "needs the role operate, and alice has read"
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, request)
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, client.audit.List, audit_pb2.ListAuditRequest())
+                with pytest.raises(grpc.RpcError, match=words):
+                    client.provision([home("by alice")])
+                long = subscribers_pb2.CreateSubscriberRequest(subscriber=home("long" * 10_000))
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, long)
+                call = client.channel.unary_unary("/penstock.v1.Nodes/Set", request_serializer=bytes, response_deserializer=bytes)
+                fails(grpc.StatusCode.PERMISSION_DENIED, words, call, b"\xff")
+                lines = [(method.rpartition(".")[2], what[:29]) for _, who, method, what, status in plant.audited(9) if who == "alice"]
+                assert lines == [
+                    ("Nodes/Set", "no message of this method"), ("Subscribers/Create", f"{long.ByteSize():,} byte"),
+                    ("Subscribers/Provision", "a stream"), ("Audit/List", ""), ("Subscribers/Create", 'subscriber { name: "by alice"'),
+                ]  # fmt: skip
+    monkeypatch.setattr("penstock.designs.access_edge.control.client.CONNECT_SECONDS", 0.5)
+    (tmp_path / "other").mkdir()
+    subprocess.run(["sh", "-ec", script], cwd=tmp_path / "other", check=True, capture_output=True)
+    own, others = ([folder / name for name in ("alice.pem", "alice.key", "ca.pem")] for folder in (tmp_path, tmp_path / "other"))
+    plain, with_tls = "is there, but none without TLS: .* needs --cert, --key", "is there, but no TLS comes about: check --cert, --key"
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,):
+        for files, words in (([], plain), ([*others[:2], own[2]], with_tls), ([*own[:2], others[2]], with_tls)):
+            with pytest.raises(UserError, match=words):
+                Client(place, *files)
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"]) as (place,), pytest.raises(UserError, match=with_tls):
+        Client(place, *own)
+    with pytest.raises(UserError, match="no control plane answers there"):
+        Client(place, *own)
 
 
 def test_limits(tmp_path: Path) -> None:
@@ -1267,6 +1391,23 @@ def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         plant = plant_of(Mirror(configs.load(CONFIG)))
         with serving(plant, Sweep(plant), ["192.0.2.1:5"]):
             pass
+
+
+def test_each_card_has_its_own_store(tmp_path: Path) -> None:
+    """Where none is named: two cards, or the devices of two sockets, are never set to what is intended for the other one. A card has the
+    same one by whichever path it is named."""
+    from penstock.commands.serve import _called
+
+    cards = [tmp_path / "devices/pci0000:16" / address / "resource0" for address in ("0000:17:00.0", "0000:65:00.0")]
+    link = tmp_path / "bus/0000:17:00.0"
+    link.parent.mkdir()
+    link.symlink_to(cards[0].parent)
+    assert [_called(path, None) for path in (*cards, link / "resource0")] == [
+        "pcie-0000:17:00.0", "pcie-0000:65:00.0", "pcie-0000:17:00.0"
+    ]  # fmt: skip
+    sockets = [tmp_path / path for path in ("a/b", "a-b", "a%2Fb", "c/b", "c/../a/b")]
+    names = [_called(None, path) for path in sockets]
+    assert len(set(names)) == 4 and names[0] == names[4] and all(name.startswith("device-") and "/" not in name for name in names)
 
 
 MOST_OF_PATH = 107  # characters of a Unix socket's

@@ -317,6 +317,39 @@ def test_sweeps_wait_as_long_as_they_read(monkeypatch: pytest.MonkeyPatch) -> No
     assert 0.3 <= sweep._waited < 0.9
 
 
+@pytest.mark.parametrize("each", [1, 1_000])
+def test_too_many_queues_are_one_item(each: int) -> None:
+    """In a stream whose items stand for themselves the others are made; all or nothing says whose they are before anything is held."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    service = Subscribers(plant, Limits())
+    sent = [home("a"), Subscriber(name="five", queues=home("x").queues[:] + home("x").queues[:1]), home("b")]
+    with pytest.raises(Problem, match="the device has 4 a subscriber, not 5") as caught:
+        provision(service, sent, True, each)
+    assert caught.value.field == "subscribers[1].queues" and not plant.index_of
+    answer = provision(service, sent, False, each)
+    assert [(one.item, one.message) for one in answer.failures] == [(1, "queues: the device has 4 a subscriber, not 5")]
+    assert sorted(plant.index_of) == ["a", "b"] and differences(plant) == []
+
+
+def test_the_log_says_how_much_of_it_was_done() -> None:
+    """Of a batch and of a stream, whose line is there before its end is; of a stream that does nothing, too."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    service = Subscribers(plant, Limits())
+    method: Any = Subscribers.Batch
+    changes = [subscribers_pb2.Change(create=home("a")), subscribers_pb2.Change(create=home("b", node=900))]
+    for some in (changes, changes[:1]):
+        with plant.noting(Entry("alice", "Batch", "x" * 400), lambda: "OK"):
+            method.__wrapped__(service, subscribers_pb2.BatchRequest(changes=some), None)
+    for sent in ([home("c"), home("d", node=900), home("e")], []):
+        with plant.noting(Entry("alice", "Provision", "a stream"), lambda: "OK"):
+            provision(service, sent, False, 2)
+    lines = [(method, what, status) for _, _, method, what, status in plant.audited(9)]
+    assert lines == [
+        ("Provision", "0 subscribers, 0 failed: a stream", "OK"), ("Provision", "3 subscribers, 1 failed: a stream", "OK"),
+        ("Batch", f"1 of 1 failed: {'x' * 385}", "OK"), ("Batch", f"1 of 2 failed: {'x' * 385}", "OK"),
+    ]  # fmt: skip
+
+
 def test_columns_leave_places_and_versions() -> None:
     """A subscriber that names a place where another one is, or a version that is not in force, goes one by one, and is refused; what is
     there stays."""

@@ -147,7 +147,7 @@ class Mirror:
             rate, burst, parent, weight = self.subscribers[index]
             now = {"rate": rate, "burst": burst, "parent": parent, "class": weight << 8}
         else:
-            rate, burst, parent = self.parents[level, index]
+            rate, burst, parent = self.parents.get((level, index), (0, 0, 0))
             now = {"rate": rate, "burst": burst, "parent": parent if level == "node" else 0}
         for name, value in now.items():
             self.registers[registers.address(f"now_{name}")] = value

@@ -251,11 +251,11 @@ def set_node(
     index: Annotated[int, typer.Argument(min=0, show_default=False, help="Number of the node.")],
     rate: Annotated[str | None, typer.Option(help="Such as 1Gbit/s; no limit unless given.", show_default=False)] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
-    port: Annotated[int, typer.Option(min=0, help="Port that it hangs from.")] = 0,
+    port: Annotated[int | None, typer.Option(min=0, help="Hang it from this port.", show_default=False)] = None,
     name: Annotated[str, typer.Option(help="For people.", show_default=False)] = "",
     as_json: Json = False,
 ) -> None:
-    """Set a node: what is not named has its default."""
+    """Set a node: what is not named has its default; it stays at its port unless that is named."""
     from penstock.v1 import tree_pb2
 
     with _client() as client:
@@ -314,7 +314,8 @@ def counters(
                 rows = [found.device, *found.ports, *(found.nodes if nodes else []), *found.classes]
                 _totals([row for row in rows if row.in_packets or row.dropped_packets or row.name == "device"])
                 lost = [f"{reason.reason} {reason.packets:,}" for reason in found.reasons if reason.packets]
-                print(f"dropped: {', '.join(lost) or 'nothing'}; figures are {found.age_ns / 1e9:.1f} s old", flush=True)
+                age = f"figures are {found.age_ns / 1e9:.1f} s old" if found.HasField("age_ns") else "no figures yet"
+                print(f"dropped: {', '.join(lost) or 'nothing'}; {age}", flush=True)
             if not watch:
                 return
             time.sleep(1)

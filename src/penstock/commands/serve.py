@@ -108,7 +108,18 @@ def _open(
     found = [control for name in designs.names() if (control := designs.load(name).control()) and control.kind in kinds]
     if not found:
         raise UserError(f"{carrier.name}: no control plane knows a device of kind {', '.join(map(str, kinds))}")
-    return carrier, "pcie" if pcie is not None else "device", None, found[0]
+    return carrier, _called(pcie, device), None, found[0]
+
+
+def _called(pcie: Path | None, device: Path | None) -> str:
+    """Return what a device is called that no scenario names: by its address on the bus, or by its socket, for its store is kept under this
+    name, and another one must not be set to what is intended for it."""
+    from urllib.parse import quote
+
+    if pcie is not None:
+        return f"pcie-{pcie.resolve().parent.name}"
+    assert device is not None
+    return f"device-{quote(str(device.resolve()), safe='')}"
 
 
 def _simulated(stack: contextlib.ExitStack, scenario: Path, engine: str, settings: list[str]) -> "tuple[Carrier, str, int | None, Any]":

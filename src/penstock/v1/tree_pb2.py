@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16penstock/v1/tree.proto\x12\x0bpenstock.v1\"\x90\x01\n\x04Node\x12\r\n\x05index\x18\x01 \x01(\r\x12\x15\n\x08rate_bps\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x18\n\x0b\x62urst_bytes\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04port\x18\x04 \x01(\r\x12\x0c\n\x04name\x18\x05 \x01(\t\x12\x0f\n\x07version\x18\x06 \x01(\x04\x42\x0b\n\t_rate_bpsB\x0e\n\x0c_burst_bytes\"\x82\x01\n\x04Port\x12\r\n\x05index\x18\x01 \x01(\r\x12\x15\n\x08rate_bps\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x18\n\x0b\x62urst_bytes\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\x04\x42\x0b\n\t_rate_bpsB\x0e\n\x0c_burst_bytes\"\x1f\n\x0eGetNodeRequest\x12\r\n\x05index\x18\x01 \x01(\r\".\n\x10ListNodesRequest\x12\x11\n\x04port\x18\x01 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_port\"5\n\x11ListNodesResponse\x12 \n\x05nodes\x18\x01 \x03(\x0b\x32\x11.penstock.v1.Node\"\x1f\n\x0eGetPortRequest\x12\r\n\x05index\x18\x01 \x01(\r\"\x12\n\x10ListPortsRequest\"5\n\x11ListPortsResponse\x12 \n\x05ports\x18\x01 \x03(\x0b\x32\x11.penstock.v1.Port2\xb2\x01\n\x05Nodes\x12+\n\x03Set\x12\x11.penstock.v1.Node\x1a\x11.penstock.v1.Node\x12\x35\n\x03Get\x12\x1b.penstock.v1.GetNodeRequest\x1a\x11.penstock.v1.Node\x12\x45\n\x04List\x12\x1d.penstock.v1.ListNodesRequest\x1a\x1e.penstock.v1.ListNodesResponse2\xb2\x01\n\x05Ports\x12+\n\x03Set\x12\x11.penstock.v1.Port\x1a\x11.penstock.v1.Port\x12\x35\n\x03Get\x12\x1b.penstock.v1.GetPortRequest\x1a\x11.penstock.v1.Port\x12\x45\n\x04List\x12\x1d.penstock.v1.ListPortsRequest\x1a\x1e.penstock.v1.ListPortsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16penstock/v1/tree.proto\x12\x0bpenstock.v1\"\x9e\x01\n\x04Node\x12\r\n\x05index\x18\x01 \x01(\r\x12\x15\n\x08rate_bps\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x18\n\x0b\x62urst_bytes\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x11\n\x04port\x18\x04 \x01(\rH\x02\x88\x01\x01\x12\x0c\n\x04name\x18\x05 \x01(\t\x12\x0f\n\x07version\x18\x06 \x01(\x04\x42\x0b\n\t_rate_bpsB\x0e\n\x0c_burst_bytesB\x07\n\x05_port\"\x82\x01\n\x04Port\x12\r\n\x05index\x18\x01 \x01(\r\x12\x15\n\x08rate_bps\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x18\n\x0b\x62urst_bytes\x18\x03 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\x0f\n\x07version\x18\x05 \x01(\x04\x42\x0b\n\t_rate_bpsB\x0e\n\x0c_burst_bytes\"\x1f\n\x0eGetNodeRequest\x12\r\n\x05index\x18\x01 \x01(\r\".\n\x10ListNodesRequest\x12\x11\n\x04port\x18\x01 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_port\"5\n\x11ListNodesResponse\x12 \n\x05nodes\x18\x01 \x03(\x0b\x32\x11.penstock.v1.Node\"\x1f\n\x0eGetPortRequest\x12\r\n\x05index\x18\x01 \x01(\r\"\x12\n\x10ListPortsRequest\"5\n\x11ListPortsResponse\x12 \n\x05ports\x18\x01 \x03(\x0b\x32\x11.penstock.v1.Port2\xb2\x01\n\x05Nodes\x12+\n\x03Set\x12\x11.penstock.v1.Node\x1a\x11.penstock.v1.Node\x12\x35\n\x03Get\x12\x1b.penstock.v1.GetNodeRequest\x1a\x11.penstock.v1.Node\x12\x45\n\x04List\x12\x1d.penstock.v1.ListNodesRequest\x1a\x1e.penstock.v1.ListNodesResponse2\xb2\x01\n\x05Ports\x12+\n\x03Set\x12\x11.penstock.v1.Port\x1a\x11.penstock.v1.Port\x12\x35\n\x03Get\x12\x1b.penstock.v1.GetPortRequest\x1a\x11.penstock.v1.Port\x12\x45\n\x04List\x12\x1d.penstock.v1.ListPortsRequest\x1a\x1e.penstock.v1.ListPortsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,23 +32,23 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'penstock.v1.tree_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_NODE']._serialized_start=40
-  _globals['_NODE']._serialized_end=184
-  _globals['_PORT']._serialized_start=187
-  _globals['_PORT']._serialized_end=317
-  _globals['_GETNODEREQUEST']._serialized_start=319
-  _globals['_GETNODEREQUEST']._serialized_end=350
-  _globals['_LISTNODESREQUEST']._serialized_start=352
-  _globals['_LISTNODESREQUEST']._serialized_end=398
-  _globals['_LISTNODESRESPONSE']._serialized_start=400
-  _globals['_LISTNODESRESPONSE']._serialized_end=453
-  _globals['_GETPORTREQUEST']._serialized_start=455
-  _globals['_GETPORTREQUEST']._serialized_end=486
-  _globals['_LISTPORTSREQUEST']._serialized_start=488
-  _globals['_LISTPORTSREQUEST']._serialized_end=506
-  _globals['_LISTPORTSRESPONSE']._serialized_start=508
-  _globals['_LISTPORTSRESPONSE']._serialized_end=561
-  _globals['_NODES']._serialized_start=564
-  _globals['_NODES']._serialized_end=742
-  _globals['_PORTS']._serialized_start=745
-  _globals['_PORTS']._serialized_end=923
+  _globals['_NODE']._serialized_end=198
+  _globals['_PORT']._serialized_start=201
+  _globals['_PORT']._serialized_end=331
+  _globals['_GETNODEREQUEST']._serialized_start=333
+  _globals['_GETNODEREQUEST']._serialized_end=364
+  _globals['_LISTNODESREQUEST']._serialized_start=366
+  _globals['_LISTNODESREQUEST']._serialized_end=412
+  _globals['_LISTNODESRESPONSE']._serialized_start=414
+  _globals['_LISTNODESRESPONSE']._serialized_end=467
+  _globals['_GETPORTREQUEST']._serialized_start=469
+  _globals['_GETPORTREQUEST']._serialized_end=500
+  _globals['_LISTPORTSREQUEST']._serialized_start=502
+  _globals['_LISTPORTSREQUEST']._serialized_end=520
+  _globals['_LISTPORTSRESPONSE']._serialized_start=522
+  _globals['_LISTPORTSRESPONSE']._serialized_end=575
+  _globals['_NODES']._serialized_start=578
+  _globals['_NODES']._serialized_end=756
+  _globals['_PORTS']._serialized_start=759
+  _globals['_PORTS']._serialized_end=937
 # @@protoc_insertion_point(module_scope)

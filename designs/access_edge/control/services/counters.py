@@ -88,10 +88,12 @@ class Counters(counters_pb2_grpc.CountersServicer):
                     sweep.done.wait(timeout=1.0)
                 told = sweep.number
             queues = self._chosen(request)
+            shown = _shown(sweep, queues)
             if first:
-                seen = np.zeros_like(sweep.counts)
-            new = queues if first else queues[(sweep.counts[queues] != seen[queues]).any(axis=1)]
-            seen[new] = sweep.counts[new]
+                seen = np.zeros((len(sweep.counts), shown.shape[1]), dtype=np.uint64)
+            different = (shown != seen[queues]).any(axis=1) | first
+            new = queues[different]
+            seen[new] = shown[different]
             reasons = _reasons(sweep.reasons, request.reason)
             for at in range(0, max(1, len(new)), QUEUES_A_MESSAGE):
                 part = new[at : at + QUEUES_A_MESSAGE]
@@ -117,6 +119,13 @@ class Counters(counters_pb2_grpc.CountersServicer):
                 raise invalid(f"the device has no node {request.node:,}", "node")
             return queues[plant.node_of[queues // each] == request.node]
         return queues[:0] if request.reason else queues
+
+
+def _shown(sweep: Sweep, queues: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return what makes the counters of a queue others than they were: while nothing comes or leaves the rate falls to 0, and the first
+    packet waits longer. What is queued follows from the counts."""
+    figures = (sweep.rates[queues], sweep.sojourn[queues])
+    return np.column_stack([sweep.counts[queues], *(figure.astype(np.uint64) for figure in figures)])
 
 
 def queue_counters(sweep: Sweep, queues: Sequence[int] | NDArray[np.int64]) -> list[pb.QueueCounters]:

@@ -71,7 +71,10 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
             raise invalid(f"has {len(request.changes):,} changes, at most {MAX_BATCH:,} are allowed", "changes")
         makers = [self._maker(change) for change in request.changes]
         done = self._plant.change(makers, request.all_or_nothing, _once(request, _batch_answer))
-        return subscribers_pb2.BatchResponse.FromString(done.answer) if done.answer is not None else _batch_answer(done)
+        answer = subscribers_pb2.BatchResponse.FromString(done.answer) if done.answer is not None else _batch_answer(done)
+        if answer.failed:
+            self._plant.note(f"{answer.failed:,} of {len(makers):,} failed: ")
+        return answer
 
     def Provision(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers as they come."""
@@ -84,12 +87,13 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
                     raise invalid(f"has {some.count:,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
                 whole = some.all_or_nothing if number == 0 else whole
                 if some.count:  # of what says nothing nothing is held: there may be any number of it
-                    piece.add(some, self._charge(some, before + piece.count))
+                    piece.add(some, self._charge(some, before + piece.count, whole))
                 if piece.count >= A_PIECE and not whole:
                     self._give(behind, piece, before, answer)
                     piece, before = _Piece(), before + piece.count
             behind.wait()
             self._provision(piece.messages, before, whole, answer)
+        self._plant.note(f"{before + piece.count:,} subscribers, {answer.failed:,} failed: ")
         return answer
 
     def _give(self, behind: Behind, piece: "_Piece", before: int, answer: Any) -> None:
@@ -98,10 +102,11 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         if not piece.plain:
             behind.wait()
 
-    def _charge(self, some: "_Some", before: int) -> Charge:
-        """Return a charge for what a message will take as long as it is held. Raises Problem."""
+    def _charge(self, some: "_Some", before: int, whole: bool) -> Charge:
+        """Return a charge for what a message will take as long as it is held. Raises Problem, also where all or nothing is asked for and
+        one has too many queues: then nothing is held until the end."""
         each = self._plant.facts.queues_per_subscriber
-        if some.most_queues > each:
+        if whole and some.most_queues > each:
             place = next(n for n, subscriber in enumerate(some.subscribers()) if len(subscriber.queues) > each)
             raise invalid(f"the device has {each} a subscriber, not {some.most_queues}", f"subscribers[{before + place}].queues")
         charge = self._held.take(some.size + HELD_BYTES * some.count + HELD_OF_QUEUE * some.queues)

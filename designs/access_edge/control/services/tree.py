@@ -18,7 +18,7 @@ class Nodes(tree_pb2_grpc.NodesServicer):
         self._plant = plant
 
     def Set(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Node:
-        """Set rate, burst, port and name of a node."""
+        """Set rate, burst and name of a node, and its port if that is named."""
         return self._plant.set_parent("node", request)
 
     def Get(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Node:
@@ -61,4 +61,4 @@ def _get(plant: Plant, level: str, index: int) -> Any:
     if index >= count:
         raise invalid(f"the device has {level}s 0 to {count - 1:,}, not {index:,}", "index")
     known: Any = (plant.nodes if level == "node" else plant.ports).get(index)
-    return known or (tree_pb2.Node(index=index) if level == "node" else tree_pb2.Port(index=index))
+    return known or (tree_pb2.Node(index=index, port=int(plant.port_of[index])) if level == "node" else tree_pb2.Port(index=index))
