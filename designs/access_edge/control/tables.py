@@ -21,6 +21,16 @@ Subscriber = subscribers_pb2.Subscriber
 
 def read(path: Path) -> Iterator[Subscriber]:
     """Yield the subscribers of a file: `.csv`, `.yaml` or `.yml`. Raises UserError with file and line, or entry."""
+    places: dict[str, str] = {}  # of names that were there
+    for where, subscriber in _entries(path):
+        if subscriber.name in places:
+            raise UserError(f"{where}: {subscriber.name} stands at {places[subscriber.name]}, too: what is of one subscriber stands together")
+        places[subscriber.name] = where
+        yield subscriber
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Subscriber]]:
+    """Return the subscribers of a file, and where each one stands."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -107,12 +117,13 @@ def _pair(item: str, where: str) -> tuple[str, str]:
     return key, value
 
 
-def _of_csv(path: Path, text: str) -> Iterator[Subscriber]:
+def _of_csv(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:
     rows = csv.DictReader(io.StringIO(text))
     unknown = [name for name in rows.fieldnames or [] if name not in COLUMNS]
     if unknown or "name" not in (rows.fieldnames or []):
         raise UserError(f"{path}:1: must have the column name and any of {', '.join(COLUMNS[1:])}, not {', '.join(unknown) or 'none'}")
     current: Subscriber | None = None
+    first = ""  # where it stands
     for row in rows:
         where = f"{path}:{rows.line_num}"
         if None in row:
@@ -124,16 +135,16 @@ def _of_csv(path: Path, text: str) -> Iterator[Subscriber]:
             raise UserError(f"{where}: has no name")
         if current is None or current.name != own["name"]:
             if current is not None:
-                yield current
-            current = of_dict(own, where)
+                yield first, current
+            current, first = of_dict(own, where), where
         elif set(own) != {"name"}:
             raise UserError(f"{where}: {current.name} has its own values in its first row; this row is a further queue")
         current.queues.append(queue_of(queue, where))
     if current is not None:
-        yield current
+        yield first, current
 
 
-def _of_yaml(path: Path, text: str) -> Iterator[Subscriber]:
+def _of_yaml(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -148,7 +159,7 @@ def _of_yaml(path: Path, text: str) -> Iterator[Subscriber]:
         where = f"{path}: subscribers[{number}]"
         if not isinstance(entry, dict):
             raise UserError(f"{where}: must be keys with values")
-        yield of_dict(entry, where)
+        yield where, of_dict(entry, where)
 
 
 def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
