@@ -16,6 +16,7 @@ from penstock.v1 import common_pb2, subscribers_pb2
 OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "gate")
 OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "aqm", "ecn")
 COLUMNS = (*OF_SUBSCRIBER, *(f"queue_{name}" for name in OF_QUEUE))
+ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 Subscriber = subscribers_pb2.Subscriber
 
 
@@ -102,19 +103,48 @@ def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
         ("limit_bytes", "limit_bytes", _size), ("class", "traffic_class", _whole), ("weight", "weight", _whole),
     ):  # fmt: skip
         _set(made, field, values, key, reader, where)
-    aqm = values.get("aqm")
-    if aqm or isinstance(aqm, Mapping):  # no settings: it is on, with its defaults
-        pairs = aqm if isinstance(aqm, Mapping) else dict(_pair(item, where) for item in str(aqm).split() if item != "on")
-        made.aqm.ecn = str(values.get("ecn", "")).lower() in ("true", "yes", "1")
-        made.aqm.settings.update({str(key): str(value) for key, value in pairs.items()})
+    settings = aqm_settings(values.get("aqm"), f"{where}: aqm")
+    ecn = _flag(values.get("ecn"), f"{where}: ecn")
+    if settings is not None:
+        within = _flag(settings.pop("ecn", None), f"{where}: aqm: ecn")
+        if None not in (ecn, within) and ecn != within:
+            raise UserError(f"{where}: ecn is {'on' if ecn else 'off'}, and {'on' if within else 'off'} within aqm")
+        made.aqm.ecn = bool(ecn or within)
+        made.aqm.settings.update({str(key): str(value) for key, value in settings.items()})
+    elif ecn:
+        raise UserError(f"{where}: ecn says what an AQM does, so it needs aqm: on, or settings")
     return made
 
 
-def _pair(item: str, where: str) -> tuple[str, str]:
-    key, sign, value = item.partition("=")
-    if not sign:
-        raise UserError(f"{where}: aqm must be on, or settings such as target=5ms interval=100ms, not {item!r}")
-    return key, value
+def aqm_settings(value: object, where: str) -> dict[str, Any] | None:
+    """Return the settings of an AQM that is on, with `ecn` where that stands among them; None: it is off. Raises UserError."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    words = str(value or "").split()
+    if not words or len(words) == 1 and words[0].lower() in OFF:
+        return None
+    return pairs(words[1:] if words[0].lower() in ON else words, f"{where}: must be on, off, or settings such as target=5ms interval=100ms")
+
+
+def pairs(words: Iterable[str], where: str) -> dict[str, Any]:
+    """Return KEY=VALUE words as a mapping. Raises UserError that begins with `where`."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign:
+            raise UserError(f"{where}, not {word!r}")
+        if key in found:
+            raise UserError(f"{where}, each of them once; {key} is {found[key]} and {value}")
+        found[key] = value
+    return found
+
+
+def _flag(value: object, where: str) -> bool | None:
+    """Return what a word for yes or no says; None where there is none. Raises UserError."""
+    word = "" if value is None else str(value).strip().lower()
+    if word not in ON | OFF | {""}:
+        raise UserError(f"{where} must be on or off (also true, yes, 1, false, no, 0), not {value!r}")
+    return word in ON if word else None
 
 
 def _of_csv(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:

@@ -31,3 +31,44 @@ def test_a_name_stands_once(tmp_path: Path) -> None:
     assert said.startswith("s.yaml: subscribers[2]: h1 stands at s.yaml: subscribers[0], too:")
     one, two = read(tmp_path / "s.csv", f"{head}h1,3,1Mbit/s,200kbit/s,0\nh1,,,300kbit/s,1\nh2,2,1Mbit/s,1Mbit/s,\n")
     assert (one.name, len(one.queues), two.name) == ("h1", 2, "h2")
+
+
+NO_AQM: tuple[dict[str, str], bool] | None = None
+ON: tuple[dict[str, str], bool] | None = ({}, False)
+MARKS: tuple[dict[str, str], bool] | None = ({}, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "meant"),
+    [
+        ({}, NO_AQM), ({"aqm": "off"}, NO_AQM), ({"aqm": False}, NO_AQM), ({"aqm": "no", "ecn": "off"}, NO_AQM), ({"ecn": False}, NO_AQM),
+        ({"aqm": "on"}, ON), ({"aqm": True}, ON), ({"aqm": {}}, ON), ({"aqm": "ON", "ecn": "0"}, ON), ({"aqm": "ecn=no"}, ON),
+        ({"aqm": "on", "ecn": "on"}, MARKS), ({"aqm": "yes", "ecn": "ON"}, MARKS), ({"aqm": "1", "ecn": 1}, MARKS),
+        ({"aqm": {"ecn": True}}, MARKS), ({"aqm": "ecn=true"}, MARKS), ({"aqm": {"ecn": "yes"}, "ecn": True}, MARKS),
+        ({"aqm": {"target": "5 ms", "ecn": True}}, ({"target": "5 ms"}, True)),
+        ({"aqm": "on target=5ms"}, ({"target": "5ms"}, False)),
+        ({"aqm": "target=5ms interval=100ms"}, ({"target": "5ms", "interval": "100ms"}, False)),
+    ],
+)  # fmt: skip
+def test_aqm_and_ecn_are_taken_by_their_words(values: dict[str, Any], meant: tuple[dict[str, str], bool] | None) -> None:
+    """In all forms: a column beside, words, and the mapping of scenarios."""
+    made = tables.queue_of(values, "q")
+    assert ((dict(made.aqm.settings), made.aqm.ecn) if made.HasField("aqm") else None) == meant
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"aqm": "on", "ecn": "x"}, "q: ecn must be on or off (also true, yes, 1, false, no, 0), not 'x'"),
+        ({"ecn": "true"}, "q: ecn says what an AQM does, so it needs aqm: on, or settings"),
+        ({"aqm": "off", "ecn": "on"}, "q: ecn says what an AQM does, so it needs aqm: on, or settings"),
+        ({"aqm": {"ecn": "perhaps"}}, "q: aqm: ecn must be on or off (also true, yes, 1, false, no, 0), not 'perhaps'"),
+        ({"aqm": {"ecn": True}, "ecn": "no"}, "q: ecn is off, and on within aqm"),
+        ({"aqm": "maybe"}, "q: aqm: must be on, off, or settings such as target=5ms interval=100ms, not 'maybe'"),
+        ({"aqm": "off target=5ms"}, "q: aqm: must be on, off, or settings such as target=5ms interval=100ms, not 'off'"),
+    ],
+)
+def test_aqm_and_ecn_that_are_no_words(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError) as caught:
+        tables.queue_of(values, "q")
+    assert str(caught.value) == words

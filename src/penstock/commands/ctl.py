@@ -207,10 +207,12 @@ def set_queue(
             queues.append({"limit_packets": 0, "limit_bytes": 0})
         wanted = queues[position] | given
         gone = {key for key, value in given.items() if value in ("none", "off")}
+        where = f"queue {position} of {name}"
+        if aqm and ecn is None and ("aqm" in gone or "ecn" in (tables.aqm_settings(aqm, f"{where}: aqm") or {})):
+            gone.add("ecn")  # what it had of an AQM that goes, or that says its own
         queues[position] = {key: value for key, value in wanted.items() if key not in gone}
         request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
         request.subscriber.name, request.subscriber.version = name, version or there.version
-        where = f"queue {position} of {name}"
         request.subscriber.queues.extend(tables.queue_of(settings, where) for settings in queues)
         made = client.subscribers.Update(request)
     if as_json:
