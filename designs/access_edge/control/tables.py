@@ -1,10 +1,12 @@
 """Subscribers as people and spreadsheets have them: CSV and YAML, rates with units.
 
-A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. The YAML is the same nested.
+A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. Where that is its only one and has
+no value of a queue, there is none. The YAML is the same nested.
 """
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -148,30 +150,32 @@ def _flag(value: object, where: str) -> bool | None:
 
 
 def _of_csv(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:
+    for name, rows in itertools.groupby(_rows(path, text), key=lambda row: row[1]["name"]):
+        (first, own, queue), *further = rows
+        made = of_dict(own, first)
+        for where, more, _ in further:
+            if set(more) != {"name"}:
+                raise UserError(f"{where}: {name} has its own values in its first row; this row is a further queue")
+        if queue or further:  # else it has no queue
+            made.queues.extend(queue_of(values, where) for where, _, values in [(first, own, queue), *further])
+        yield first, made
+
+
+def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+    """Yield where each row stands, and what it says of its subscriber and of a queue."""
     rows = csv.DictReader(io.StringIO(text))
     unknown = [name for name in rows.fieldnames or [] if name not in COLUMNS]
     if unknown or "name" not in (rows.fieldnames or []):
         raise UserError(f"{path}:1: must have the column name and any of {', '.join(COLUMNS[1:])}, not {', '.join(unknown) or 'none'}")
-    current: Subscriber | None = None
-    first = ""  # where it stands
     for row in rows:
         where = f"{path}:{rows.line_num}"
         if None in row:
             raise UserError(f"{where}: has more values than there are columns")
         given = {key: value.strip() for key, value in row.items() if value and value.strip()}
         own = {key: value for key, value in given.items() if key in OF_SUBSCRIBER}
-        queue = {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
         if "name" not in own:
             raise UserError(f"{where}: has no name")
-        if current is None or current.name != own["name"]:
-            if current is not None:
-                yield first, current
-            current, first = of_dict(own, where), where
-        elif set(own) != {"name"}:
-            raise UserError(f"{where}: {current.name} has its own values in its first row; this row is a further queue")
-        current.queues.append(queue_of(queue, where))
-    if current is not None:
-        yield first, current
+        yield where, own, {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
 
 
 def _of_yaml(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:
@@ -201,9 +205,11 @@ def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
         count += 1
         values = as_dict(subscriber)
         own = {key: value for key, value in values.items() if key != "queues"}
-        for queue in values["queues"] or [{}]:
+        if not values["queues"]:
+            writer.writerow(own)
+        for queue in values["queues"]:
             aqm = queue.get("aqm")
-            cells = {f"queue_{key}": value for key, value in queue.items()}
+            cells = {f"queue_{key}": value for key, value in queue.items()} or {"queue_aqm": "off"}  # a queue has a value
             if aqm is not None:
                 cells["queue_aqm"] = " ".join(f"{key}={value.replace(' ', '')}" for key, value in aqm.items()) or "on"
             writer.writerow(own | cells)

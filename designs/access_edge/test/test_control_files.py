@@ -8,6 +8,8 @@ import pytest
 
 from penstock.designs.access_edge.control import tables
 from penstock.errors import UserError
+from penstock.v1 import subscribers_pb2
+from penstock.v1.common_pb2 import QueueSettings
 
 
 def read(path: Path, text: str) -> list[Any]:
@@ -31,6 +33,20 @@ def test_a_name_stands_once(tmp_path: Path) -> None:
     assert said.startswith("s.yaml: subscribers[2]: h1 stands at s.yaml: subscribers[0], too:")
     one, two = read(tmp_path / "s.csv", f"{head}h1,3,1Mbit/s,200kbit/s,0\nh1,,,300kbit/s,1\nh2,2,1Mbit/s,1Mbit/s,\n")
     assert (one.name, len(one.queues), two.name) == ("h1", 2, "h2")
+
+
+@pytest.mark.parametrize("ending", ["csv", "yaml"])
+def test_a_subscriber_without_queues_and_one_of_defaults(ending: str, tmp_path: Path) -> None:
+    """One drops all, the other is open: an export says which, wherever the queue of defaults stands."""
+    plain, shaped = QueueSettings(), QueueSettings(rate_bps=2_000_000)
+    lists: list[list[Any]] = [[], [plain], [plain, plain], [plain, shaped], [shaped, plain], [shaped]]
+    made = [subscribers_pb2.Subscriber(name=f"h{n}", node=1, queues=queues) for n, queues in enumerate(lists)]
+    path = tmp_path / f"s.{ending}"
+    assert tables.write(path, made) == len(lists)
+    assert list(tables.read(path)) == made
+    if ending == "csv":  # of people: a row is a queue, but where there is nothing of one in all of a subscriber
+        found = read(path, "name,node,queue_rate\na,1,\nb,,\nb,,\nc,,1Mbit/s\nc,,\n")
+        assert [(one.name, len(one.queues)) for one in found] == [("a", 0), ("b", 2), ("c", 2)]
 
 
 NO_AQM: tuple[dict[str, str], bool] | None = None

@@ -867,8 +867,6 @@ def test_files_of_subscribers(ending: str, tmp_path: Path) -> None:
     for number in range(60):
         subscriber = drawn(rng, f'home {number}, "quoted"')
         subscriber.index = number
-        if not subscriber.queues and ending == "csv":
-            subscriber.queues.add()  # a row is a queue
         for queue in subscriber.queues:
             if rng.random() < 0.3:
                 queue.aqm.settings["target"] = "5ms"
