@@ -1,15 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """Subscribers in files, and the command line that takes them: what is said is what is set, and what cannot be is said, with its place."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.command_line.app import main
+from penstock.designs import configs
 from penstock.designs.access_edge.control import tables
+from penstock.designs.access_edge.control.access import Limits
+from penstock.designs.access_edge.control.server import serving
+from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.designs.access_edge.testing.control import CONFIG, Mirror, plant_of
 from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2
 from penstock.v1.common_pb2 import QueueSettings
+
+Ctl = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[Limits], tuple[Any, Ctl]]]:
+    """What serves a device that has nothing, with these limits: its plant, and `ctl` there, which returns status and both outputs."""
+    with contextlib.ExitStack() as stack:
+
+        def start(limits: Limits = Limits()) -> tuple[Any, Ctl]:
+            plant = plant_of(Mirror(configs.load(CONFIG)))
+            (place,) = stack.enter_context(serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits))
+
+            def ctl(*arguments: str) -> tuple[int, str, str]:
+                status = main(["ctl", "--server", place, *arguments])
+                return (status, *capsys.readouterr())
+
+            return plant, ctl
+
+        yield start
 
 
 def read(path: Path, text: str) -> list[Any]:
@@ -88,3 +116,15 @@ def test_aqm_and_ecn_that_are_no_words(values: dict[str, Any], words: str) -> No
     with pytest.raises(UserError) as caught:
         tables.queue_of(values, "q")
     assert str(caught.value) == words
+
+
+def test_a_file_that_is_too_large_for_all_or_nothing(at: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused with what helps, and that helps."""
+    monkeypatch.setattr("penstock.designs.access_edge.control.client.A_MESSAGE", 4)
+    monkeypatch.setattr("penstock.designs.access_edge.control.services.subscribers.A_PIECE", 4)
+    plant, ctl = at(Limits(held_bytes=6_000))  # of sixteen some 400 bytes each
+    path = tmp_path / "s.csv"
+    tables.write(path, [subscribers_pb2.Subscriber(name=f"h{n}", node=n % 4, queues=[QueueSettings(rate_bps=10**6)]) for n in range(16)])
+    status, _, said = ctl("import", str(path))
+    assert status == 1 and "all or nothing" in said and "`ctl import --no-all-or-nothing`" in said and not plant.index_of
+    assert ctl("import", str(path), "--no-all-or-nothing")[0] == 0 and len(plant.index_of) == 16
