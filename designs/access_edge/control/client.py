@@ -13,6 +13,8 @@ from types import TracebackType
 from typing import Self
 
 import grpc
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 
 from penstock.designs.access_edge.control.server import is_local
 from penstock.driver import places
@@ -99,6 +101,14 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def violation(error: grpc.RpcError) -> tuple[str, str] | None:
+    """Return the path of the field that is wrong, and what is wrong with it, where an error tells (google.rpc.BadRequest)."""
+    status, bad = rpc_status.from_call(error), error_details_pb2.BadRequest()
+    if status is None or not any(detail.Unpack(bad) for detail in status.details):
+        return None
+    return bad.field_violations[0].field, bad.field_violations[0].description
 
 
 def sentence(error: grpc.RpcError) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from penstock.designs.access_edge.control.tables import Located, once
 from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2
 
@@ -18,8 +19,8 @@ _OF_SCHEDULER = {"sequence", "config", "inputs", "output", "one-rate-two-color",
 _OF_SHAPER = {"cir", "bc", "max-queue-depth-bytes", "max-queue-depth-packets", "queuing-behavior"}
 
 
-def read(path: Path) -> tuple[list[subscribers_pb2.Subscriber], list[str]]:
-    """Return the subscribers of a file, and what of it was left out, a sentence each. Raises UserError."""
+def read(path: Path) -> tuple[list[Located], list[str]]:
+    """Return the subscribers of a file, each behind where it stands, and what of it was left out, a sentence each. Raises UserError."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -35,7 +36,8 @@ def read(path: Path) -> tuple[list[subscribers_pb2.Subscriber], list[str]]:
     made = [_subscriber(entry, policies, left) for entry in _entries(qos, "interfaces", "interface")]
     if not made:
         raise UserError(f"{path}: has no interfaces, so there are no subscribers")
-    return made, list(dict.fromkeys(left))
+    located = list(once((f"{path}: interface", subscriber) for subscriber in made))
+    return located, list(dict.fromkeys(left))
 
 
 def _subscriber(interface: Mapping[str, Any], policies: Mapping[str, Any], left: list[str]) -> subscribers_pb2.Subscriber:

@@ -20,20 +20,25 @@ OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", 
 COLUMNS = (*OF_SUBSCRIBER, *(f"queue_{name}" for name in OF_QUEUE))
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 Subscriber = subscribers_pb2.Subscriber
+Located = tuple[str, Subscriber]  # where an entry stands, and what it says
 
 
-def read(path: Path) -> Iterator[Subscriber]:
-    """Yield the subscribers of a file: `.csv`, `.yaml` or `.yml`. Raises UserError with file and line, or entry."""
-    places: dict[str, str] = {}  # of names that were there
-    for where, subscriber in _entries(path):
+def read(path: Path) -> Iterator[Located]:
+    """Yield the subscribers of a file, `.csv`, `.yaml` or `.yml`, each behind where it stands. Raises UserError that begins with that."""
+    return once(_entries(path))
+
+
+def once(entries: Iterable[Located]) -> Iterator[Located]:
+    """Yield entries as they come. Raises UserError for a name that was there."""
+    places: dict[str, str] = {}
+    for where, subscriber in entries:
         if subscriber.name in places:
             raise UserError(f"{where}: {subscriber.name} stands at {places[subscriber.name]}, too: what is of one subscriber stands together")
         places[subscriber.name] = where
-        yield subscriber
+        yield where, subscriber
 
 
-def _entries(path: Path) -> Iterator[tuple[str, Subscriber]]:
-    """Return the subscribers of a file, and where each one stands."""
+def _entries(path: Path) -> Iterator[Located]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -149,7 +154,7 @@ def _flag(value: object, where: str) -> bool | None:
     return word in ON if word else None
 
 
-def _of_csv(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:
+def _of_csv(path: Path, text: str) -> Iterator[Located]:
     for name, rows in itertools.groupby(_rows(path, text), key=lambda row: row[1]["name"]):
         (first, own, queue), *further = rows
         made = of_dict(own, first)
@@ -178,7 +183,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str
         yield where, own, {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
 
 
-def _of_yaml(path: Path, text: str) -> Iterator[tuple[str, Subscriber]]:
+def _of_yaml(path: Path, text: str) -> Iterator[Located]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

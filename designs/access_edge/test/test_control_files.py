@@ -2,6 +2,7 @@
 """Subscribers in files, and the command line that takes them: what is said is what is set, and what cannot be is said, with its place."""
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[
 
 def read(path: Path, text: str) -> list[Any]:
     path.write_text(text)
-    return list(tables.read(path))
+    return [one for _, one in tables.read(path)]
 
 
 def refused(path: Path, text: str) -> str:
@@ -71,7 +72,7 @@ def test_a_subscriber_without_queues_and_one_of_defaults(ending: str, tmp_path: 
     made = [subscribers_pb2.Subscriber(name=f"h{n}", node=1, queues=queues) for n, queues in enumerate(lists)]
     path = tmp_path / f"s.{ending}"
     assert tables.write(path, made) == len(lists)
-    assert list(tables.read(path)) == made
+    assert [one for _, one in tables.read(path)] == made
     if ending == "csv":  # of people: a row is a queue, but where there is nothing of one in all of a subscriber
         found = read(path, "name,node,queue_rate\na,1,\nb,,\nb,,\nc,,1Mbit/s\nc,,\n")
         assert [(one.name, len(one.queues)) for one in found] == [("a", 0), ("b", 2), ("c", 2)]
@@ -128,3 +129,28 @@ def test_a_file_that_is_too_large_for_all_or_nothing(at: Any, tmp_path: Path, mo
     status, _, said = ctl("import", str(path))
     assert status == 1 and "all or nothing" in said and "`ctl import --no-all-or-nothing`" in said and not plant.index_of
     assert ctl("import", str(path), "--no-all-or-nothing")[0] == 0 and len(plant.index_of) == 16
+
+
+def test_what_the_server_refuses_has_its_line(at: Any, tmp_path: Path) -> None:
+    """Of a table, a list and OpenConfig; all or nothing, item by item, and of one entry alone, of which the server names no number."""
+    plant, ctl = at()
+    head, no_node = "name,node,queue_rate\n", "node: the device has nodes 0 to 3, not 900"
+    table, entries, tree = tmp_path / "t.csv", tmp_path / "l.yaml", tmp_path / "q.json"
+    table.write_text(f"{head}x1,1,1Mbit/s\nx1,,2Mbit/s\nx2,1,1Mbit/s\nx3,900,1Mbit/s\n")
+    assert ctl("import", str(table)) == (2, "", f"penstock: {table}:5: x3: {no_node}\n")
+    status, _, said = ctl("import", "--no-all-or-nothing", str(table))
+    assert (status, said) == (1, f"penstock: {table}:5: x3: {no_node}\n") and sorted(plant.index_of) == ["x1", "x2"]
+    status, _, said = ctl("gate", "close", "x1", "nobody")  # of no file
+    assert status == 2 and "there is no subscriber 'nobody'" in said
+    table.write_text(f"{head}x3,900,1Mbit/s\n")
+    assert ctl("import", str(table)) == (2, "", f"penstock: {table}:2: x3: {no_node}\n")
+    entries.write_text("subscribers: [{name: x1}, {name: x4, queues: [{}, {}, {}, {}, {}]}]\n")
+    status, _, said = ctl("import", str(entries))
+    assert status == 2 and said.startswith(f"penstock: {entries}: subscribers[1]: x4: queues: the device has 4 a subscriber, not 5"), said
+    scheduler = {"sequence": 1, "one-rate-two-color": {"config": {"cir": "5"}}}
+    policy = {"name": "slow", "schedulers": {"scheduler": [scheduler]}}
+    interfaces = [{"interface-id": "a"}, {"interface-id": "b", "output": {"scheduler-policy": {"config": {"name": "slow"}}}}]
+    qos = {"interfaces": {"interface": interfaces}, "scheduler-policies": {"scheduler-policy": [policy]}}
+    tree.write_text(json.dumps({"openconfig-qos:qos": qos}))
+    status, _, said = ctl("import", str(tree))
+    assert status == 2 and said.splitlines()[-1].startswith(f"penstock: {tree}: interface: b: queues[0].rate_bps: must be"), said

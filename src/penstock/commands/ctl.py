@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from penstock.errors import ToolError, UserError
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.control.client import Client
+    from penstock.designs.access_edge.control.tables import Located
 
 group = typer.Typer(
     help="Set and watch a device through its control plane (`penstock serve`).", no_args_is_help=True, rich_markup_mode=None
@@ -56,11 +58,11 @@ def _options(
 
 
 @contextlib.contextmanager
-def _client() -> "Iterator[Client]":
-    """Yield the connection; what the server says of an error is the command's sentence."""
+def _client(entries: "Sequence[Located]" = ()) -> "Iterator[Client]":
+    """Yield the connection; what the server says of an error is the command's sentence. `entries`: what is sent, of which one may be it."""
     import grpc
 
-    from penstock.designs.access_edge.control.client import Client, sentence
+    from penstock.designs.access_edge.control.client import Client, sentence, violation
 
     bad = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ALREADY_EXISTS, grpc.StatusCode.PERMISSION_DENIED)
     with Client(**_SERVER) as client:
@@ -68,7 +70,16 @@ def _client() -> "Iterator[Client]":
             yield client
         except grpc.RpcError as error:
             kind = UserError if error.code() in bad else ToolError
-            raise kind(sentence(error)) from None
+            raise kind(_of_entry(entries, *(violation(error) or ("", ""))) or sentence(error)) from None
+
+
+def _of_entry(entries: "Sequence[Located]", field: str, words: str) -> str:
+    """Return what is wrong with which entry of a file, by the path of the field that the server names; "" where it names none."""
+    found = re.match(r"(?:changes|subscribers)\[(\d+)\]\.?", field)
+    if not entries or not (found or field and len(entries) == 1):  # of one the server gives no number
+        return ""
+    where, one = entries[int(found[1]) if found else 0]
+    return ": ".join(filter(None, (where, one.name, field[found.end() if found else 0 :], words)))
 
 
 # ---- subscribers
@@ -358,15 +369,16 @@ def import_file(
     """Create or replace the subscribers of a file."""
     from penstock.designs.access_edge.control import openconfig, tables
 
-    subscribers, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
+    entries, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
     for words in left:
         typer.echo(f"penstock: {file}: {words}", err=True)
-    with _client() as client:
-        done = client.provision(subscribers, all_or_nothing)
+    with _client(entries) as client:
+        done = client.provision((one for _, one in entries), all_or_nothing)
     if as_json:
         print(json.dumps(_plain(done)))
     for failure in done.failures:
-        typer.echo(f"penstock: {file}: entry {failure.item + 1}: {failure.message}", err=True)
+        where, one = entries[failure.item]
+        typer.echo(f"penstock: {where}: {one.name}: {failure.message}", err=True)
     if not as_json:
         applied = done.applied
         print(f"{applied.subscribers:,} subscribers, {applied.queues:,} queues set with {applied.bus_writes:,} register writes")
@@ -432,7 +444,6 @@ def audit(
 
 def _ago(text: str) -> str:
     """Return a time that is given as such, or as how long ago it was."""
-    import re
     from datetime import UTC, datetime, timedelta
 
     found = re.fullmatch(r"(\d{1,6}) ?(s|min|m|h|d)", text)
