@@ -16,6 +16,7 @@ import grpc
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from penstock.designs.access_edge.control.fields import text
 from penstock.designs.access_edge.control.server import is_local
 from penstock.driver import places
 from penstock.errors import UserError
@@ -43,7 +44,7 @@ class Client:
     ) -> None:
         """`address`: `unix:PATH` or `HOST:PORT`; None: the server of this user on this machine. What is not local needs the client's
         `certificate` and `key`, and the certificate of the authority that signed the `server`'s. Raises UserError where nothing answers."""
-        self.address = address or places.control()
+        self.address = text(address or places.control(), "--server")
         files = (certificate, key, server)
         if any(files) and not all(files):
             raise UserError("--cert, --key and --server-ca are given together or not at all")
@@ -84,7 +85,11 @@ class Client:
 
     def list(self, node: int | None = None, contains: str = "") -> Iterator[subscribers_pb2.Subscriber]:
         """Yield subscribers by name."""
-        request = subscribers_pb2.ListSubscribersRequest(page_size=10_000, node=node, name_contains=contains)
+        return self.listed(subscribers_pb2.ListSubscribersRequest(node=node, name_contains=contains))
+
+    def listed(self, request: subscribers_pb2.ListSubscribersRequest) -> Iterator[subscribers_pb2.Subscriber]:
+        """Yield the subscribers of a request, page by page."""
+        request.page_size = 10_000
         while True:
             page = self.subscribers.List(request)
             yield from page.subscribers

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from penstock.designs.access_edge.control.fields import put
 from penstock.designs.access_edge.control.tables import Located, once
 from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2
@@ -42,7 +43,8 @@ def read(path: Path) -> tuple[list[Located], list[str]]:
 
 def _subscriber(interface: Mapping[str, Any], policies: Mapping[str, Any], left: list[str]) -> subscribers_pb2.Subscriber:
     name = _name(interface, "interface-id")
-    made = subscribers_pb2.Subscriber(name=name)
+    made = subscribers_pb2.Subscriber()
+    put(made, "name", name, "interface-id")
     if "input" in interface:
         left.append(f"interface {name}: input is not used: the device shapes what leaves")
     output = interface.get("output", {})
@@ -81,7 +83,7 @@ def _queues(made: subscribers_pb2.Subscriber, scheduler: Mapping[str, Any], cls:
         for key, field in (("cir", "rate_bps"), ("bc", "burst_bytes"), ("max-queue-depth-bytes", "limit_bytes"),
                            ("max-queue-depth-packets", "limit_packets")):  # fmt: skip
             if key in shaper:
-                setattr(queue, field, _number(shaper, key))
+                put(queue, field, _number(shaper, key), f"{where}: {key}")
 
 
 def _scaled(weights: list[int]) -> list[int]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.basics.units import format_rate, parse_rate, parse_size
+from penstock.basics.units import describe, format_rate, parse_rate, parse_size
+from penstock.designs.access_edge.control.fields import put, text
 from penstock.errors import UserError
 from penstock.v1 import common_pb2, subscribers_pb2
 
@@ -85,10 +86,11 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
 def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     """Return a subscriber from what YAML or a command says. Raises UserError that begins with `where`."""
     _known(values, (*OF_SUBSCRIBER, "queues"), where)
-    made = Subscriber(name=str(values.get("name", "")))
-    _set(made, "index", values, "index", _whole, where)
-    made.node = _whole(values.get("node", 0), f"{where}: node")
-    for key, field, reader in (("rate", "rate_bps", _rate), ("burst", "burst_bytes", _size), ("weight", "weight", _whole)):
+    made = Subscriber()
+    for key, field, reader in (
+        ("name", "name", _text), ("index", "index", _whole), ("node", "node", _whole), ("rate", "rate_bps", _rate),
+        ("burst", "burst_bytes", _size), ("weight", "weight", _whole),
+    ):  # fmt: skip
         _set(made, field, values, key, reader, where)
     gate = values.get("gate", "open")
     if gate not in ("open", "closed"):
@@ -117,7 +119,7 @@ def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
         if None not in (ecn, within) and ecn != within:
             raise UserError(f"{where}: ecn is {'on' if ecn else 'off'}, and {'on' if within else 'off'} within aqm")
         made.aqm.ecn = bool(ecn or within)
-        made.aqm.settings.update({str(key): str(value) for key, value in settings.items()})
+        made.aqm.settings.update({text(str(key), f"{where}: aqm"): text(str(value), f"{where}: aqm") for key, value in settings.items()})
     elif ecn:
         raise UserError(f"{where}: ecn says what an AQM does, so it needs aqm: on, or settings")
     return made
@@ -172,7 +174,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str
     unknown = [name for name in rows.fieldnames or [] if name not in COLUMNS]
     if unknown or "name" not in (rows.fieldnames or []):
         raise UserError(f"{path}:1: must have the column name and any of {', '.join(COLUMNS[1:])}, not {', '.join(unknown) or 'none'}")
-    for row in rows:
+    while (row := _next(path, rows)) is not None:
         where = f"{path}:{rows.line_num}"
         if None in row:
             raise UserError(f"{where}: has more values than there are columns")
@@ -181,6 +183,15 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str
         if "name" not in own:
             raise UserError(f"{where}: has no name")
         yield where, own, {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
+
+
+def _next(path: Path, rows: "csv.DictReader[str]") -> dict[Any, Any] | None:
+    """Return the next row; None: there is none. Raises UserError."""
+    begin = rows.line_num + 1
+    try:
+        return next(rows, None)
+    except csv.Error as error:
+        raise UserError(f"{path}:{begin}: is no row of CSV ({error}); a quote may not be closed") from None
 
 
 def _of_yaml(path: Path, text: str) -> Iterator[Located]:
@@ -257,10 +268,7 @@ def _aqm_of(queue: common_pb2.QueueSettings) -> dict[str, Any]:
 
 def _set(message: Any, field: str, values: Mapping[str, Any], key: str, reader: Any, where: str) -> None:
     if values.get(key) is not None:
-        try:
-            setattr(message, field, reader(values[key], f"{where}: {key}"))
-        except ValueError as error:
-            raise UserError(f"{where}: {key} {error}") from None
+        put(message, field, reader(values[key], f"{where}: {key}"), f"{where}: {key}")
 
 
 def _known(values: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
@@ -285,9 +293,12 @@ def _size(value: object, where: str) -> int:
 
 def _whole(value: object, where: str) -> int:
     try:
-        number = int(str(value))
+        if not isinstance(value, (bool, float)):
+            return int(str(value))
     except ValueError:
-        number = -1
-    if not 0 <= number < 1 << 32 or isinstance(value, (bool, float)):
-        raise UserError(f"{where} must be a whole number, not {value!r}")
-    return number
+        pass
+    raise UserError(f"{where} must be a whole number, not {describe(value)}")
+
+
+def _text(value: object, where: str) -> str:
+    return str(value)

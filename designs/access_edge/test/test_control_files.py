@@ -154,3 +154,53 @@ def test_what_the_server_refuses_has_its_line(at: Any, tmp_path: Path) -> None:
     tree.write_text(json.dumps({"openconfig-qos:qos": qos}))
     status, _, said = ctl("import", str(tree))
     assert status == 2 and said.splitlines()[-1].startswith(f"penstock: {tree}: interface: b: queues[0].rate_bps: must be"), said
+
+
+WIDE, LONG = "4,294,967,295", "18,446,744,073,709,551,615"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("subscriber", "list", "--node", "-1"), f"--node must be 0 to {WIDE}, not -1"),
+        (("subscriber", "add", "a", "--node", "-1"), f"subscriber a: node must be 0 to {WIDE}, not -1"),
+        (("subscriber", "add", "a", "--weight", "5000000000"), f"subscriber a: weight must be 0 to {WIDE}, not 5000000000"),
+        (("subscriber", "add", "a", "--queue", "rate=1e20bit/s"), f"subscriber a: queues[0]: rate must be 0 to {LONG} bit/s, not 1000"),
+        (("subscriber", "set", "a", "--version", "-1", "--node", "1"), f"--version must be 0 to {LONG}, not -1"),
+        (("subscriber", "delete", "a", "--version", "-1"), f"--version must be 0 to {LONG}, not -1"),
+        (("subscriber", "show", "\udcff"), r"NAME must be text in UTF-8, not '\udcff'"),
+        (("subscriber", "add", "\udcff"), r"NAME must be text in UTF-8, not '\udcff'"),
+        (("subscriber", "add", "a", "--queue", "aqm=target=\udcff"), "subscriber a: queues[0]: aqm must be text in UTF-8"),
+        (("subscriber", "list", "--contains", "\udcff"), r"--contains must be text in UTF-8, not '\udcff'"),
+        (("queue", "list", "--node", "-1"), f"--node must be 0 to {WIDE}, not -1"),
+        (("queue", "show", "a", "5000000000"), f"POSITION must be 0 to {WIDE}, not 5000000000"),
+        (("queue", "set", "a", "0", "--rate", "1Mbit/s", "--version", "-1"), f"--version must be 0 to {LONG}, not -1"),
+        (("node", "list", "--port", "-1"), f"--port must be 0 to {WIDE}, not -1"),
+        (("node", "set", "5000000000"), f"INDEX must be 0 to {WIDE}, not 5000000000"),
+        (("node", "set", "0", "--port", "5000000000"), f"--port must be 0 to {WIDE}, not 5000000000"),
+        (("node", "set", "0", "--burst", "5GB"), f"--burst must be 0 to {WIDE} byte, not 5000000000"),
+        (("node", "set", "0", "--rate", "1e20bit/s"), f"--rate must be 0 to {LONG} bit/s, not 100000000000000000000"),
+        (("node", "set", "0", "--name", "\udcff"), r"--name must be text in UTF-8, not '\udcff'"),
+        (("gate", "close", "a", "\udcff"), r"NAMES must be text in UTF-8, not '\udcff'"),
+        (("audit", "--since", "999999d"), "--since 999999d: is before the year 1"),
+        (("audit", "--who", "\udcff"), r"--who must be text in UTF-8, not '\udcff'"),
+    ],
+)
+def test_what_no_field_can_hold(arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sentence with what is allowed, before anything is asked for: no server is there."""
+    assert main(["ctl", "--server", "unix:/nowhere", *arguments]) == 2
+    out, said = capsys.readouterr()
+    assert out == "" and said.startswith(f"penstock: {words}") and said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("s.csv", 'name,node\na,1\nb,"' + "x\n" * 70_000, "s.csv:3: is no row of CSV (field larger than field limit (131072)); a quote may not be"),
+        ("s.csv", "name,index\na,5000000000\n", f"s.csv:2: index must be 0 to {WIDE}, not 5000000000"),
+        ("s.csv", "name,queue_limit_bytes\na,5GB\n", f"s.csv:2: limit_bytes must be 0 to {WIDE} byte, not 5000000000"),
+        ("s.yaml", r'subscribers: [{name: "\ud800"}]', r"s.yaml: subscribers[0]: name must be text in UTF-8, not '\ud800'"),
+    ],
+)  # fmt: skip
+def test_files_that_no_field_can_hold(name: str, content: str, words: str, tmp_path: Path) -> None:
+    assert refused(tmp_path / name, content).startswith(words)

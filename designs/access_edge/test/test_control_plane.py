@@ -882,7 +882,8 @@ def test_files_of_subscribers(ending: str, tmp_path: Path) -> None:
     [
         ("nme\nx\n", "s.csv:1: must have the column name"),
         ("name,queue_rate\nx,5 Mbit\n", "s.csv:2: rate must be a rate with one of the units"),
-        ("name,node\nx,-1\n", "s.csv:2: node must be a whole number"),
+        ("name,node\nx,-1\n", "s.csv:2: node must be 0 to 4,294,967,295, not -1"),
+        ("name,node\nx,a\n", 's.csv:2: node must be a whole number, not "a"'),
         ("name,node\nx,1\nx,1\n", "s.csv:3: x has its own values in its first row"),
         ("name\nx,1,2\n", "s.csv:2: has more values than there are columns"),
     ],

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,6 +16,8 @@ from penstock.errors import ToolError, UserError
 if TYPE_CHECKING:
     from penstock.designs.access_edge.control.client import Client
     from penstock.designs.access_edge.control.tables import Located
+    from penstock.v1.queues_pb2 import GetQueueRequest
+    from penstock.v1.subscribers_pb2 import GetSubscriberRequest
 
 group = typer.Typer(
     help="Set and watch a device through its control plane (`penstock serve`).", no_args_is_help=True, rich_markup_mode=None
@@ -40,6 +42,7 @@ Queues = Annotated[
     ),
 ]
 _SERVER: dict[str, Any] = {}
+M = TypeVar("M")
 
 
 @group.callback()
@@ -124,7 +127,7 @@ def set_subscriber(
     if not fields:
         raise UserError("subscriber set: says nothing to set; give --node, --rate, --burst, --weight or --queue")
     wanted = _wanted(name, node or 0, None if rate == "none" else rate, burst, weight, queue)
-    wanted.version = version
+    _put(wanted, ("--version", "version", version))
     request = pb.UpdateSubscriberRequest(subscriber=wanted)
     request.update_mask.paths.extend(fields)
     with _client() as client:
@@ -134,12 +137,10 @@ def set_subscriber(
 @subscriber.command("show")
 def show(name: Name, as_json: Json = False) -> None:
     """Show a subscriber, its queues and their counters of this moment."""
-    from penstock.v1 import queues_pb2, subscribers_pb2
-
+    wanted = _subscriber(name)
     with _client() as client:
-        found = client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name=name))
-        of = [queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber=name, position=n)) for n in range(len(found.queues))]
-        queues = [client.queues.Get(queues_pb2.GetQueueRequest(queue=queue)) for queue in of]
+        found = client.subscribers.Get(wanted)
+        queues = [client.queues.Get(_queue(name, position)) for position in range(len(found.queues))]
         _show([found], as_json, [queue.counters for queue in queues])
 
 
@@ -150,8 +151,11 @@ def list_subscribers(
     as_json: Json = False,
 ) -> None:
     """List subscribers by name."""
+    from penstock.v1 import subscribers_pb2 as pb
+
+    request = _put(pb.ListSubscribersRequest(), ("--node", "node", node), ("--contains", "name_contains", contains))
     with _client() as client:
-        _show(list(client.list(node, contains)), as_json)
+        _show(list(client.listed(request)), as_json)
 
 
 @subscriber.command("delete")
@@ -159,8 +163,9 @@ def delete(name: Name, version: Annotated[int, typer.Option(help="Only if this v
     """Take a subscriber away: its queues drop what comes."""
     from penstock.v1 import subscribers_pb2 as pb
 
+    request = _put(pb.DeleteSubscriberRequest(), ("NAME", "name", name), ("--version", "version", version))
     with _client() as client:
-        client.subscribers.Delete(pb.DeleteSubscriberRequest(name=name, version=version))
+        client.subscribers.Delete(request)
 
 
 # ---- queues
@@ -171,11 +176,9 @@ Position = Annotated[int, typer.Argument(min=0, help="Which of its queues, from 
 @queue.command("show")
 def show_queue(name: Name, position: Position, as_json: Json = False) -> None:
     """Show a queue of a subscriber: its settings, and its counters of this moment."""
-    from penstock.v1 import queues_pb2
-
-    of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber=name, position=position))
+    wanted = _queue(name, position)
     with _client() as client:
-        found = client.queues.Get(queues_pb2.GetQueueRequest(queue=of))
+        found = client.queues.Get(wanted)
     if as_json:
         print(json.dumps({"queues": [_plain(found)]}))
         return
@@ -208,11 +211,13 @@ def set_queue(
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
         raise UserError("queue set: says nothing to set; give --rate, --burst, --limit-packets, --limit-bytes, --class, --weight, --aqm")
+    request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
+    _put(request.subscriber, ("NAME", "name", name), ("--version", "version", version))
     with _client() as client:
         each = client.device.Get(device_pb2.GetDeviceRequest()).queues_per_subscriber
         if position >= each:
             raise UserError(f"queue set: the device has {each} queues a subscriber, so 0 to {each - 1}, not {position}")
-        there = client.subscribers.Get(pb.GetSubscriberRequest(name=name))
+        there = client.subscribers.Get(_subscriber(name))
         queues = tables.as_dict(there)["queues"]
         while len(queues) <= position:  # a queue that is not named drops all
             queues.append({"limit_packets": 0, "limit_bytes": 0})
@@ -222,8 +227,7 @@ def set_queue(
         if aqm and ecn is None and ("aqm" in gone or "ecn" in (tables.aqm_settings(aqm, f"{where}: aqm") or {})):
             gone.add("ecn")  # what it had of an AQM that goes, or that says its own
         queues[position] = {key: value for key, value in wanted.items() if key not in gone}
-        request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
-        request.subscriber.name, request.subscriber.version = name, version or there.version
+        request.subscriber.version = version or there.version
         request.subscriber.queues.extend(tables.queue_of(settings, where) for settings in queues)
         made = client.subscribers.Update(request)
     if as_json:
@@ -241,12 +245,13 @@ def list_queues(
     """List queues with their settings, by subscriber."""
     from penstock.v1 import device_pb2, queues_pb2, subscribers_pb2
 
+    request = _put(subscribers_pb2.ListSubscribersRequest(), ("--node", "node", node))
     with _client() as client:
         each = client.device.Get(device_pb2.GetDeviceRequest()).queues_per_subscriber
         if name is None:
-            found = list(client.list(node))
+            found = list(client.listed(request))
         else:
-            found = [client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name=name))]
+            found = [client.subscribers.Get(_subscriber(name))]
             found = [one for one in found if node is None or one.node == node]
     rows = [(one.name, n, one.index * each + n, settings) for one in found for n, settings in enumerate(one.queues)]
     if as_json:
@@ -271,8 +276,11 @@ def set_node(
     """Set a node: what is not named has its default."""
     from penstock.v1 import tree_pb2
 
+    wanted = _put(
+        tree_pb2.Node(), ("INDEX", "index", index), ("--port", "port", port), ("--name", "name", name),
+        ("--rate", "rate_bps", _rate("--rate", rate)), ("--burst", "burst_bytes", _size("--burst", burst)),
+    )  # fmt: skip
     with _client() as client:
-        wanted = tree_pb2.Node(index=index, port=port, name=name, rate_bps=_rate("--rate", rate), burst_bytes=_size("--burst", burst))
         _nodes([client.nodes.Set(wanted)], as_json)
 
 
@@ -283,8 +291,9 @@ def list_nodes(
     """List the nodes that are set, with --json all."""
     from penstock.v1 import tree_pb2
 
+    request = _put(tree_pb2.ListNodesRequest(), ("--port", "port", port))
     with _client() as client:
-        found = list(client.nodes.List(tree_pb2.ListNodesRequest(port=port)).nodes)
+        found = list(client.nodes.List(request).nodes)
         _nodes(found if as_json else [entry for entry in found if entry.version], as_json)
 
 
@@ -293,8 +302,9 @@ def close(names: Annotated[list[str], typer.Argument(help="Subscribers.", show_d
     """Close the gates of subscribers: their queues hold what they have."""
     from penstock.v1 import queues_pb2
 
+    request = _put(queues_pb2.GateRequest(), ("NAMES", "subscribers", names))
     with _client() as client:
-        client.gates.Close(queues_pb2.GateRequest(subscribers=names))
+        client.gates.Close(request)
 
 
 @gate.command("open")
@@ -302,8 +312,9 @@ def open_gate(names: Annotated[list[str], typer.Argument(help="Subscribers.", sh
     """Open them again."""
     from penstock.v1 import queues_pb2
 
+    request = _put(queues_pb2.GateRequest(), ("NAMES", "subscribers", names))
     with _client() as client:
-        client.gates.Open(queues_pb2.GateRequest(subscribers=names))
+        client.gates.Open(request)
 
 
 # ---- counters, files, the device
@@ -345,8 +356,9 @@ def top(
     kinds = {"rate": pb.TOP_BY_RATE, "backlog": pb.TOP_BY_BACKLOG, "drops": pb.TOP_BY_DROPS}
     if by not in kinds:
         raise UserError(f"--by {by}: must be {', '.join(kinds)}")
+    request = _put(pb.TopRequest(by=kinds[by]), ("--count", "count", count))
     with _client() as client:
-        found = client.counters.Top(pb.TopRequest(by=kinds[by], count=count))
+        found = client.counters.Top(request)
     if as_json:
         print(json.dumps(_plain(found)))
         return
@@ -430,7 +442,10 @@ def audit(
 
     if noun and noun not in NOUNS:
         raise UserError(f"--noun {noun}: must be one of {', '.join(NOUNS)}")
-    request = audit_pb2.ListAuditRequest(since=_ago(since) if since else "", who=who, noun=noun, count=count)
+    request = _put(
+        audit_pb2.ListAuditRequest(),
+        ("--since", "since", _ago(since) if since else ""), ("--who", "who", who), ("--noun", "noun", noun), ("--count", "count", count),
+    )  # fmt: skip
     with _client() as client:
         lines = list(reversed(client.audit.List(request).lines))
     if as_json:
@@ -450,7 +465,10 @@ def _ago(text: str) -> str:
     if not found:
         return text
     unit = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days"}[found[2]]
-    return (datetime.now(UTC) - timedelta(**{unit: int(found[1])})).isoformat(timespec="seconds")
+    try:
+        return (datetime.now(UTC) - timedelta(**{unit: int(found[1])})).isoformat(timespec="seconds")
+    except OverflowError:
+        raise UserError(f"--since {text}: is before the year 1") from None
 
 
 def _cut(words: str, most: int = 80) -> str:
@@ -474,12 +492,37 @@ def diff(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-# ---- words
+# ---- requests: what options and arguments say goes into fields by `_put` and nothing else
+
+
+def _put(message: "M", *values: tuple[str, str, Any]) -> "M":
+    """Return a message with values: what an option is called, the field, the value; None is left out. Raises UserError."""
+    from penstock.designs.access_edge.control import fields
+
+    for where, field, value in values:
+        if value is not None:
+            fields.put(message, field, value, where)
+    return message
+
+
+def _subscriber(name: str) -> "GetSubscriberRequest":
+    from penstock.v1 import subscribers_pb2 as pb
+
+    return _put(pb.GetSubscriberRequest(), ("NAME", "name", name))
+
+
+def _queue(name: str, position: int) -> "GetQueueRequest":
+    from penstock.v1 import queues_pb2 as pb
+
+    request = pb.GetQueueRequest()
+    _put(request.queue.of, ("NAME", "subscriber", name), ("POSITION", "position", position))
+    return request
 
 
 def _wanted(name: str, node: int, rate: str | None, burst: str | None, weight: int | None, queues: Sequence[str] | None) -> Any:
     from penstock.designs.access_edge.control import tables
 
+    _subscriber(name)  # a name that can be said
     settings = [dict(_setting(word) for word in text.split()) for text in queues or []]
     values = {"name": name, "node": node, "rate": rate, "burst": burst, "weight": weight, "queues": settings}
     return tables.of_dict({key: value for key, value in values.items() if value is not None}, f"subscriber {name}")
