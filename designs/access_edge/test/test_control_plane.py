@@ -651,11 +651,17 @@ def test_reflection_and_health(served: Any) -> None:
 
 
 def test_conformance(served: Any) -> None:
-    """The script that knows nothing but what reflection tells, in a process of its own; over loopback, where registers are refused, too."""
+    """The script that knows nothing but what reflection tells, in a process of its own; over loopback, where registers are refused, too.
+    Subscribers that are there stay as they are, also one with the name that it once used."""
+    client = served[0]
+    client.subscribers.Create(subscribers_pb2.CreateSubscriberRequest(subscriber=home("conformance", node=2, rate_bps=10**8)))
+    before = list(client.list())
     for place in served[3]:
         script = [sys.executable, str(ROOT / "tools/control_conformance.py"), place]
         done = subprocess.run(script, capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0 and "FAILED" not in done.stdout and "ok     Device.Diff" in done.stdout, done.stdout + done.stderr
+        assert list(client.list()) == before
+    client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name="conformance"))
 
 
 def test_a_foreign_client(served: Any) -> None:
