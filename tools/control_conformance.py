@@ -2,8 +2,8 @@
 """Check a control plane as a client of any language meets it: `python tools/control_conformance.py unix:PATH | HOST:PORT`.
 
 Nothing of Penstock is used, nor a .proto file: all that is known of the protocol comes from the server by reflection, as with grpcurl. It
-makes a subscriber of its own at a place that is free, `conformance-` with 16 random digits, which nobody has, and takes it away; nothing else
-is changed. Needs a device with a hierarchy. A line for each check; exit status 1 where one has failed.
+makes a subscriber of its own at a place that is free, `conformance-` with 16 random digits, which nobody has, and takes it away; nothing
+else is changed. Needs a device with a hierarchy. A line for each check; exit status 1 where one has failed.
 """
 
 import secrets

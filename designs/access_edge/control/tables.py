@@ -1,7 +1,7 @@
 """Subscribers as people and spreadsheets have them: CSV and YAML, rates with units.
 
-A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. Where that is its only one and has
-no value of a queue, there is none. The YAML is the same nested.
+A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. Where that is its only one and
+has no value of a queue, there is none. The YAML is the same nested.
 """
 
 import csv
@@ -34,7 +34,9 @@ def once(entries: Iterable[Located]) -> Iterator[Located]:
     places: dict[str, str] = {}
     for where, subscriber in entries:
         if subscriber.name in places:
-            raise UserError(f"{where}: {subscriber.name} stands at {places[subscriber.name]}, too: what is of one subscriber stands together")
+            raise UserError(
+                f"{where}: {subscriber.name} stands at {places[subscriber.name]}, too: what is of one subscriber stands together"
+            )
         places[subscriber.name] = where
         yield where, subscriber
 

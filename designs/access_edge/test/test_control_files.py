@@ -11,7 +11,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
-from penstock.designs.access_edge.control import tables
+from penstock.designs.access_edge.control import openconfig, tables
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import Sweep
@@ -20,6 +20,7 @@ from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2
 from penstock.v1.common_pb2 import QueueSettings
 
+DEFAULT = Limits()
 Ctl = Callable[..., tuple[int, str, str]]
 
 
@@ -28,7 +29,7 @@ def at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[
     """What serves a device that has nothing, with these limits: its plant, and `ctl` there, which returns status and both outputs."""
     with contextlib.ExitStack() as stack:
 
-        def start(limits: Limits = Limits()) -> tuple[Any, Ctl]:
+        def start(limits: Limits = DEFAULT) -> tuple[Any, Ctl]:
             plant = plant_of(Mirror(configs.load(CONFIG)))
             (place,) = stack.enter_context(serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits))
 
@@ -196,7 +197,7 @@ def test_what_no_field_can_hold(arguments: tuple[str, ...], words: str, capsys: 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("s.csv", 'name,node\na,1\nb,"' + "x\n" * 70_000, "s.csv:3: is no row of CSV (field larger than field limit (131072)); a quote may not be"),
+        ("s.csv", 'name,node\na,1\nb,"' + "x\n" * 70_000, "s.csv:3: is no row of CSV (field larger than field limit (131072)); a quote"),
         ("s.csv", "name,index\na,5000000000\n", f"s.csv:2: index must be 0 to {WIDE}, not 5000000000"),
         ("s.csv", "name,queue_limit_bytes\na,5GB\n", f"s.csv:2: limit_bytes must be 0 to {WIDE} byte, not 5000000000"),
         ("s.yaml", r'subscribers: [{name: "\ud800"}]', r"s.yaml: subscribers[0]: name must be text in UTF-8, not '\ud800'"),
@@ -204,3 +205,62 @@ def test_what_no_field_can_hold(arguments: tuple[str, ...], words: str, capsys: 
 )  # fmt: skip
 def test_files_that_no_field_can_hold(name: str, content: str, words: str, tmp_path: Path) -> None:
     assert refused(tmp_path / name, content).startswith(words)
+
+
+SCHEDULER = "scheduler policy p, scheduler 1"
+STRICT = {"priority": "STRICT"}
+
+
+def tree(*schedulers: Any, **interface: Any) -> dict[str, Any]:
+    """OpenConfig of one interface and one policy, whose last scheduler is a plain one of sequence 2."""
+    policy = {"name": "p", "schedulers": {"scheduler": [*schedulers, {"sequence": 2}]}}
+    entry = {"interface-id": "i", "output": {"scheduler-policy": {"config": {"name": "p"}}}} | interface
+    return {"qos": {"interfaces": {"interface": [entry]}, "scheduler-policies": {"scheduler-policy": [policy]}}}
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "left"),
+    [
+        ({"config": STRICT | {"sequence": 1, "type": "openconfig-qos-types:ONE_RATE_TWO_COLOR"}, "state": {"x": 1}}, []),
+        ({}, ["is not STRICT, and goes before the ones behind it all the same"]),
+        ({"config": STRICT | {"type": "TWO_RATE_THREE_COLOR", "x": 1}}, ["x is not used", "type TWO_RATE_THREE_COLOR is not used"]),
+        ({"config": STRICT, "output": {"config": {"output-type": "INTERFACE"}}}, []),
+        ({"config": STRICT, "output": {"config": {"output-type": "CHILD_SCHEDULER", "child-scheduler": "q"}}},
+         ["output: child-scheduler is not used", "output CHILD_SCHEDULER is not used: its queues are the interface's"]),
+        ({"config": STRICT, "output": {"output-type": "FWD_GROUP"}}, ["output FWD_GROUP is not used: its queues are the interface's"]),
+        ({"config": STRICT, "one-rate-two-color": {"config": {"cir": "64000", "cir-pct": 5}, "exceed-action": {"config": {"drop": True}}}},
+         ["one-rate-two-color: cir-pct is not used", "one-rate-two-color: exceed-action is not used"]),
+        ({"config": STRICT, "one-rate-two-color": {"config": {"cir": "64000", "bc": 30}}, "inputs": {"input": [{"id": "a"}, {"id": "b"}]}},
+         ["cir, bc of its 2 inputs together is what each of their queues gets"]),
+        ({"config": STRICT, "inputs": {"input": [{"id": "a", "config": {"input-type": "QUEUE", "queue": "a"}}, {"config": {"x": 1}}]}},
+         ["input: x is not used"]),
+        ({"config": STRICT, "inputs": {"input": [{"config": {"input-type": "SCHEDULER"}}]}}, ["input SCHEDULER is a queue of its own"]),
+    ],
+)  # fmt: skip
+def test_openconfig_that_does_not_fit_is_said(scheduler: dict[str, Any], left: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_text("\ufeff" + json.dumps(tree({"sequence": 1} | scheduler)), encoding="utf-8")
+    assert openconfig.read(path)[1] == [f"{SCHEDULER}: {words}" for words in left]
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (tree(output=None), "interface i: output must be an object, not empty"),
+        (tree(output={"scheduler-policy": []}), "interface i: scheduler-policy must be an object, not a list"),
+        (tree(output={"scheduler-policy": {"config": None}}), "interface i: scheduler-policy: config must be an object, not empty"),
+        (tree({"sequence": 1, "config": None}), "sequence: config must be an object, not empty"),
+        (tree({"sequence": 1, "config": STRICT, "one-rate-two-color": 3}), f"{SCHEDULER}: one-rate-two-color must be an object, not 3"),
+        (tree({"config": STRICT | {"sequence": 1}, "one-rate-two-color": {"config": {"max-queue-depth-packets": 5_000_000_000}}}),
+         f"{SCHEDULER}: max-queue-depth-packets must be 0 to {WIDE}, not 5000000000"),
+        (tree(**{"interface-id": "\ud800"}), r"interface-id must be text in UTF-8, not '\ud800'"),
+        ({"qos": {"interfaces": {"interface": [{"interface-id": "i"}] * 2}}}, "interface: i stands at q.json: interface, too"),
+        ({"qos": {"scheduler-policies": {"scheduler-policy": [{"name": "p"}] * 2}}}, "scheduler policy p is there twice"),
+    ],
+)  # fmt: skip
+def test_openconfig_that_is_wrong(found: Any, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps(found))
+    with pytest.raises(UserError) as caught:
+        openconfig.read(path)
+    assert str(caught.value).replace(f"{tmp_path}/", "").startswith(f"q.json: {words}"), caught.value

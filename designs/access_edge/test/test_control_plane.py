@@ -913,7 +913,11 @@ def test_openconfig(tmp_path: Path) -> None:
                     "inputs": {"input": [{"config": {"weight": "30"}}, {"config": {"weight": "10"}}]},
                     "two-rate-three-color": {},
                 },
-                {"sequence": 2, "one-rate-two-color": {"config": {"cir": "20000000", "bc": 3000, "max-queue-depth-packets": 50}}},
+                {
+                    "sequence": 2,
+                    "config": {"priority": "STRICT"},
+                    "one-rate-two-color": {"config": {"cir": "20000000", "bc": 3000, "max-queue-depth-packets": 50}},
+                },
             ]
         },
     }
