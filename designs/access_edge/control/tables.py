@@ -180,7 +180,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str
         where = f"{path}:{rows.line_num}"
         if None in row:
             raise UserError(f"{where}: has more values than there are columns")
-        given = {key: value.strip() for key, value in row.items() if value and value.strip()}
+        given = {key: value if key == "name" else value.strip() for key, value in row.items() if value and value.strip()}
         own = {key: value for key, value in given.items() if key in OF_SUBSCRIBER}
         if "name" not in own:
             raise UserError(f"{where}: has no name")
@@ -303,4 +303,6 @@ def _whole(value: object, where: str) -> int:
 
 
 def _text(value: object, where: str) -> str:
-    return str(value)
+    if not isinstance(value, str):  # YAML has made another number of 0123 or 1e3
+        raise UserError(f"{where} must be text, in quotes where it looks like a number, not {describe(value)}")
+    return value

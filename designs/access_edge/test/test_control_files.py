@@ -264,3 +264,27 @@ def test_openconfig_that_is_wrong(found: Any, words: str, tmp_path: Path) -> Non
     with pytest.raises(UserError) as caught:
         openconfig.read(path)
     assert str(caught.value).replace(f"{tmp_path}/", "").startswith(f"q.json: {words}"), caught.value
+
+
+@pytest.mark.parametrize("word", ["1001", "0123", "1e3", "true", "2026-01-31", "[a]"])
+def test_a_name_is_text(word: str, tmp_path: Path) -> None:
+    """YAML reads numbers by their value: what is no text is not what stands there. In quotes it is."""
+    path = tmp_path / "s.yaml"
+    assert refused(path, f"subscribers: [{{name: {word}}}]").startswith("s.yaml: subscribers[0]: name must be text, in quotes where")
+    assert read(path, f'subscribers: [{{name: "{word}"}}]')[0].name == word
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_blanks_at_the_ends_of_a_name(count: int, at: Any, tmp_path: Path) -> None:
+    """New ones are refused, one by one and in columns, also of a table in which somebody has aligned them; one from before stays what it is."""
+    plant, ctl = at()
+    path = tmp_path / "s.csv"
+    names = [f"h{n}" for n in range(count - 1)]
+    for wrong in (" lead", "trail "):
+        path.write_text("name,node,queue_rate\n" + "".join(f"{name}, 1 ,1Mbit/s\n" for name in (*names, wrong)))
+        status, _, said = ctl("import", str(path))
+        assert status == 2 and said.startswith(f"penstock: {path}:{count + 1}: ") and "no blanks" in said, said
+        assert ctl("subscriber", "add", wrong)[0] == 2 and not plant.index_of
+    before = subscribers_pb2.Subscriber(name="old ", node=1, queues=[QueueSettings(rate_bps=10**6)])
+    tables.write(path, [before])
+    assert [one for _, one in tables.read(path)] == [before]
