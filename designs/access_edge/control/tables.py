@@ -176,6 +176,9 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str
     unknown = [name for name in rows.fieldnames or [] if name not in COLUMNS]
     if unknown or "name" not in (rows.fieldnames or []):
         raise UserError(f"{path}:1: must have the column name and any of {', '.join(COLUMNS[1:])}, not {', '.join(unknown) or 'none'}")
+    twice = next((name for name in COLUMNS if (rows.fieldnames or []).count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"{path}:1: must have each column once, but {twice} is there twice")
     while (row := _next(path, rows)) is not None:
         where = f"{path}:{rows.line_num}"
         if None in row:

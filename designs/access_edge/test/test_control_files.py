@@ -276,7 +276,7 @@ def test_a_name_is_text(word: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 16])
 def test_blanks_at_the_ends_of_a_name(count: int, at: Any, tmp_path: Path) -> None:
-    """New ones are refused, one by one and in columns, also of a table in which somebody has aligned them; one from before stays what it is."""
+    """New ones are refused, one by one and in columns, also of a table whose columns are aligned; one from before stays what it is."""
     plant, ctl = at()
     path = tmp_path / "s.csv"
     names = [f"h{n}" for n in range(count - 1)]
@@ -288,3 +288,27 @@ def test_blanks_at_the_ends_of_a_name(count: int, at: Any, tmp_path: Path) -> No
     before = subscribers_pb2.Subscriber(name="old ", node=1, queues=[QueueSettings(rate_bps=10**6)])
     tables.write(path, [before])
     assert [one for _, one in tables.read(path)] == [before]
+
+
+def test_settings_of_a_queue_in_words(at: Any) -> None:
+    """Values with blanks are quoted as for a shell; a key stands once, also within an AQM."""
+    plant, ctl = at()
+    assert ctl("subscriber", "add", "a", "--queue", "rate='2 Mbit/s' class=1", "--queue", 'aqm="" weight=2')[0] == 0
+    first, second = plant.get("a").queues
+    assert (first.rate_bps, first.traffic_class, second.weight, second.HasField("aqm")) == (2_000_000, 1, 2, False)
+    must = "must be words KEY=VALUE, such as rate=20Mbit/s aqm='target=5ms interval=100ms'"
+    for text, words in (
+        ("rate=1Mbit/s rate=2Mbit/s", f"--queue rate=1Mbit/s rate=2Mbit/s: {must}, each of them once; rate is 1Mbit/s and 2Mbit/s"),
+        ("rate", f"--queue rate: {must}, not 'rate'"),
+        ("rate='1", "--queue rate='1: no closing quotation"),
+        (
+            "aqm='target=5ms target=6ms'",
+            "subscriber b: queues[0]: aqm: must be on, off, or settings such as target=5ms interval=100ms, each",
+        ),
+    ):
+        status, _, said = ctl("subscriber", "add", "b", "--queue", text)
+        assert status == 2 and said.startswith(f"penstock: {words}"), said
+    assert "b" not in plant.index_of
+    # Of a device without AQM it comes as far as the device, with both settings.
+    status, _, said = ctl("subscriber", "add", "b", "--queue", "aqm='target=5ms interval=100ms'")
+    assert status == 2 and said.startswith("penstock: queues[0]."), said

@@ -892,6 +892,7 @@ def test_files_of_subscribers(ending: str, tmp_path: Path) -> None:
         ("name,node\nx,a\n", 's.csv:2: node must be a whole number, not "a"'),
         ("name,node\nx,1\nx,1\n", "s.csv:3: x has its own values in its first row"),
         ("name\nx,1,2\n", "s.csv:2: has more values than there are columns"),
+        ("name,node,rate,node\nx,1,,2\n", "s.csv:1: must have each column once, but node is there twice"),
     ],
 )
 def test_files_that_are_wrong(text: str, words: str, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ Queues = Annotated[
     typer.Option(
         "--queue",
         metavar="SETTINGS",
-        help='A queue, in order: "rate=20Mbit/s class=1 burst=3kB aqm=on"; once for each.',
+        help="""A queue, in order: "rate=20Mbit/s class=1 aqm='target=5ms interval=100ms'"; once for each.""",
         show_default=False,
     ),
 ]
@@ -523,16 +523,22 @@ def _wanted(name: str, node: int, rate: str | None, burst: str | None, weight: i
     from penstock.designs.access_edge.control import tables
 
     _subscriber(name)  # a name that can be said
-    settings = [dict(_setting(word) for word in text.split()) for text in queues or []]
+    settings = [_settings_of(text) for text in queues or []]
     values = {"name": name, "node": node, "rate": rate, "burst": burst, "weight": weight, "queues": settings}
     return tables.of_dict({key: value for key, value in values.items() if value is not None}, f"subscriber {name}")
 
 
-def _setting(word: str) -> tuple[str, str]:
-    key, sign, value = word.partition("=")
-    if not sign:
-        raise UserError(f"--queue {word}: must be KEY=VALUE, such as rate=20Mbit/s")
-    return key, value
+def _settings_of(text: str) -> dict[str, Any]:
+    """Return what --queue says, in words as a shell has them: a value with blanks stands in quotes."""
+    import shlex
+
+    from penstock.designs.access_edge.control import tables
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UserError(f"--queue {text}: {str(error).lower()}") from None
+    return tables.pairs(words, f"--queue {text}: must be words KEY=VALUE, such as rate=20Mbit/s aqm='target=5ms interval=100ms'")
 
 
 def _rate(option: str, text: str | None) -> int | None:
