@@ -11,6 +11,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import openconfig, tables
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.server import serving
@@ -25,12 +26,16 @@ Ctl = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[Limits], tuple[Any, Ctl]]]:
-    """What serves a device that has nothing, with these limits: its plant, and `ctl` there, which returns status and both outputs."""
+def at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., tuple[Any, Ctl]]]:
+    """What serves a device of which nothing is set: its plant, and `ctl` there, which returns status and both outputs."""
     with contextlib.ExitStack() as stack:
 
-        def start(limits: Limits = DEFAULT) -> tuple[Any, Ctl]:
-            plant = plant_of(Mirror(configs.load(CONFIG)))
+        def start(limits: Limits = DEFAULT, aqm: str = "none") -> tuple[Any, Ctl]:
+            mirror = Mirror(configs.load(CONFIG))
+            bits = registers.table()["features"]["fields"]
+            for name, value in (("aqm", registers.AQM_CODES[aqm]), ("tick_shift", 8)):
+                mirror.registers[registers.address("features")] |= value << bits[name][0]
+            plant = plant_of(mirror)
             (place,) = stack.enter_context(serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits))
 
             def ctl(*arguments: str) -> tuple[int, str, str]:
@@ -118,6 +123,28 @@ def test_aqm_and_ecn_that_are_no_words(values: dict[str, Any], words: str) -> No
     with pytest.raises(UserError) as caught:
         tables.queue_of(values, "q")
     assert str(caught.value) == words
+
+
+def test_ecn_of_a_queue_that_is_set(at: Any, tmp_path: Path) -> None:
+    """It is refused where there is no AQM, goes with it, and what is said last of it counts; what is not named of it stays."""
+    plant, ctl = at(aqm="codel")
+    assert ctl("subscriber", "add", "a", "--queue", "rate=1Mbit/s")[0] == 0
+    status, _, said = ctl("queue", "set", "a", "0", "--ecn")
+    assert (status, said) == (2, "penstock: queue 0 of a: ecn says what an AQM does, so it needs aqm: on, or settings\n")
+    for words, meant in (
+        (("--aqm", "on", "--ecn"), ({}, True)),
+        (("--aqm", "target=6ms"), ({"target": "6ms"}, True)),
+        (("--weight", "2"), ({"target": "6ms"}, True)),
+        (("--aqm", "target=5ms ecn=off"), ({"target": "5ms"}, False)),
+        (("--ecn",), ({"target": "5ms"}, True)),
+        (("--no-ecn",), ({"target": "5ms"}, False)),
+        (("--aqm", "ecn=on"), ({}, True)),
+        (("--aqm", "off"), None),
+    ):
+        status, _, said = ctl("queue", "set", "a", "0", *words)
+        (queue,) = plant.get("a").queues
+        assert status == 0, said
+        assert ((dict(queue.aqm.settings), queue.aqm.ecn) if queue.HasField("aqm") else None) == meant, words
 
 
 def test_a_file_that_is_too_large_for_all_or_nothing(at: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
