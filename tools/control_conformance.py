@@ -2,10 +2,11 @@
 """Check a control plane as a client of any language meets it: `python tools/control_conformance.py unix:PATH | HOST:PORT`.
 
 Nothing of Penstock is used, nor a .proto file: all that is known of the protocol comes from the server by reflection, as with grpcurl. It
-makes a subscriber of its own, `conformance`, at a place that is free, and takes it away; nothing else is changed. Needs a device with a
-hierarchy. A line for each check; exit status 1 where one has failed.
+makes a subscriber of its own at a place that is free, `conformance-` with 16 random digits, which nobody has, and takes it away; nothing
+else is changed. Needs a device with a hierarchy. A line for each check; exit status 1 where one has failed.
 """
 
+import secrets
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from google.protobuf import descriptor_pool, json_format, message_factory
 from google.rpc import error_details_pb2, status_pb2
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-PACKAGE, NAME = "penstock.v1", "conformance"
+PACKAGE, NAME = "penstock.v1", f"conformance-{secrets.token_hex(8)}"
 DEADLINE = 20.0
 # Each noun with its methods; a change of the protocol that takes one away breaks clients.
 METHODS = {

@@ -14,7 +14,7 @@ access.py      who may do what, and how much of it
 turns.py       whose call is worked on next; relay.hpp says whose connection of a Unix socket it is
 services/      gRPC, a file for each noun
 server.py      all of it behind a socket; serve.py with store and device; client.py the other end
-tables.py      subscribers as CSV and YAML; openconfig.py from openconfig-qos
+tables.py      subscribers as CSV and YAML; openconfig.py from openconfig-qos; fields.py puts what people give into messages
 metrics.py     counters as Prometheus reads them
 http.py        metrics and the page (page.html) over HTTP
 """

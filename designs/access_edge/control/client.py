@@ -14,7 +14,10 @@ from types import TracebackType
 from typing import Self
 
 import grpc
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 
+from penstock.designs.access_edge.control.fields import text
 from penstock.designs.access_edge.control.server import is_local
 from penstock.driver import places
 from penstock.errors import UserError
@@ -42,7 +45,7 @@ class Client:
     ) -> None:
         """`address`: `unix:PATH` or `HOST:PORT`; None: the server of this user on this machine. What is not local needs the client's
         `certificate` and `key`, and the certificate of the authority that signed the `server`'s. Raises UserError where nothing answers."""
-        self.address = address or places.control()
+        self.address = text(address or places.control(), "--server")
         files = (certificate, key, server)
         if any(files) and not all(files):
             raise UserError("--cert, --key and --server-ca are given together or not at all")
@@ -83,7 +86,11 @@ class Client:
 
     def list(self, node: int | None = None, contains: str = "") -> Iterator[subscribers_pb2.Subscriber]:
         """Yield subscribers by name."""
-        request = subscribers_pb2.ListSubscribersRequest(page_size=10_000, node=node, name_contains=contains)
+        return self.listed(subscribers_pb2.ListSubscribersRequest(node=node, name_contains=contains))
+
+    def listed(self, request: subscribers_pb2.ListSubscribersRequest) -> Iterator[subscribers_pb2.Subscriber]:
+        """Yield the subscribers of a request, page by page."""
+        request.page_size = 10_000
         while True:
             page = self.subscribers.List(request)
             yield from page.subscribers
@@ -100,6 +107,14 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def violation(error: grpc.RpcError) -> tuple[str, str] | None:
+    """Return the path of the field that is wrong, and what is wrong with it, where an error tells (google.rpc.BadRequest)."""
+    status, bad = rpc_status.from_call(error), error_details_pb2.BadRequest()
+    if status is None or not any(detail.Unpack(bad) for detail in status.details):
+        return None
+    return bad.field_violations[0].field, bad.field_violations[0].description
 
 
 def sentence(error: grpc.RpcError) -> str:

@@ -155,4 +155,4 @@ def _names(messages: list[Any]) -> list[str] | None:
 def _may_be_new(names: list[str]) -> bool:
     """Return whether subscribers may have these names that nobody has."""
     plain = all(map(str.isprintable, names)) and all(1 <= size <= MAX_NAME for size in set(map(len, names)))
-    return plain and len(set(names)) == len(names)
+    return plain and list(map(str.strip, names)) == names and len(set(names)) == len(names)

@@ -454,8 +454,9 @@ class Plant:
 
     def _place(self, wanted: Subscriber) -> int:
         """Return where a new subscriber goes. Raises Problem."""
-        if not 1 <= len(wanted.name) <= MAX_NAME or not wanted.name.isprintable():
-            raise invalid(f"must be 1 to {MAX_NAME} printable characters, not {wanted.name[:MAX_NAME]!r}", "name")
+        if not 1 <= len(wanted.name) <= MAX_NAME or not wanted.name.isprintable() or wanted.name != wanted.name.strip():
+            words = f"must be 1 to {MAX_NAME} printable characters, the first and the last no blanks"
+            raise invalid(f"{words}, not {wanted.name[:MAX_NAME]!r}", "name")
         if wanted.HasField("index"):
             index = wanted.index
             if index >= self.facts.subscribers:

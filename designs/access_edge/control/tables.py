@@ -1,26 +1,47 @@
 """Subscribers as people and spreadsheets have them: CSV and YAML, rates with units.
 
-A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. The YAML is the same nested.
+A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. Where that is its only one and
+has no value of a queue, there is none. The YAML is the same nested.
 """
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.basics.units import format_rate, parse_rate, parse_size
+from penstock.basics.units import describe, format_rate, parse_rate, parse_size
+from penstock.designs.access_edge.control.fields import put, text
 from penstock.errors import UserError
 from penstock.v1 import common_pb2, subscribers_pb2
 
 OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "gate")
 OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "aqm", "ecn")
 COLUMNS = (*OF_SUBSCRIBER, *(f"queue_{name}" for name in OF_QUEUE))
+ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 Subscriber = subscribers_pb2.Subscriber
+Located = tuple[str, Subscriber]  # where an entry stands, and what it says
 
 
-def read(path: Path) -> Iterator[Subscriber]:
-    """Yield the subscribers of a file: `.csv`, `.yaml` or `.yml`. Raises UserError with file and line, or entry."""
+def read(path: Path) -> Iterator[Located]:
+    """Yield the subscribers of a file, `.csv`, `.yaml` or `.yml`, each behind where it stands. Raises UserError that begins with that."""
+    return once(_entries(path))
+
+
+def once(entries: Iterable[Located]) -> Iterator[Located]:
+    """Yield entries as they come. Raises UserError for a name that was there."""
+    places: dict[str, str] = {}
+    for where, subscriber in entries:
+        if subscriber.name in places:
+            raise UserError(
+                f"{where}: {subscriber.name} stands at {places[subscriber.name]}, too: what is of one subscriber stands together"
+            )
+        places[subscriber.name] = where
+        yield where, subscriber
+
+
+def _entries(path: Path) -> Iterator[Located]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -67,10 +88,11 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
 def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     """Return a subscriber from what YAML or a command says. Raises UserError that begins with `where`."""
     _known(values, (*OF_SUBSCRIBER, "queues"), where)
-    made = Subscriber(name=str(values.get("name", "")))
-    _set(made, "index", values, "index", _whole, where)
-    made.node = _whole(values.get("node", 0), f"{where}: node")
-    for key, field, reader in (("rate", "rate_bps", _rate), ("burst", "burst_bytes", _size), ("weight", "weight", _whole)):
+    made = Subscriber()
+    for key, field, reader in (
+        ("name", "name", _text), ("index", "index", _whole), ("node", "node", _whole), ("rate", "rate_bps", _rate),
+        ("burst", "burst_bytes", _size), ("weight", "weight", _whole),
+    ):  # fmt: skip
         _set(made, field, values, key, reader, where)
     gate = values.get("gate", "open")
     if gate not in ("open", "closed"):
@@ -92,48 +114,92 @@ def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
         ("limit_bytes", "limit_bytes", _size), ("class", "traffic_class", _whole), ("weight", "weight", _whole),
     ):  # fmt: skip
         _set(made, field, values, key, reader, where)
-    aqm = values.get("aqm")
-    if aqm or isinstance(aqm, Mapping):  # no settings: it is on, with its defaults
-        pairs = aqm if isinstance(aqm, Mapping) else dict(_pair(item, where) for item in str(aqm).split() if item != "on")
-        made.aqm.ecn = str(values.get("ecn", "")).lower() in ("true", "yes", "1")
-        made.aqm.settings.update({str(key): str(value) for key, value in pairs.items()})
+    settings = aqm_settings(values.get("aqm"), f"{where}: aqm")
+    ecn = _flag(values.get("ecn"), f"{where}: ecn")
+    if settings is not None:
+        within = _flag(settings.pop("ecn", None), f"{where}: aqm: ecn")
+        if None not in (ecn, within) and ecn != within:
+            raise UserError(f"{where}: ecn is {'on' if ecn else 'off'}, and {'on' if within else 'off'} within aqm")
+        made.aqm.ecn = bool(ecn or within)
+        made.aqm.settings.update({text(str(key), f"{where}: aqm"): text(str(value), f"{where}: aqm") for key, value in settings.items()})
+    elif ecn:
+        raise UserError(f"{where}: ecn says what an AQM does, so it needs aqm: on, or settings")
     return made
 
 
-def _pair(item: str, where: str) -> tuple[str, str]:
-    key, sign, value = item.partition("=")
-    if not sign:
-        raise UserError(f"{where}: aqm must be on, or settings such as target=5ms interval=100ms, not {item!r}")
-    return key, value
+def aqm_settings(value: object, where: str) -> dict[str, Any] | None:
+    """Return the settings of an AQM that is on, with `ecn` where that stands among them; None: it is off. Raises UserError."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    words = str(value or "").split()
+    if not words or len(words) == 1 and words[0].lower() in OFF:
+        return None
+    return pairs(words[1:] if words[0].lower() in ON else words, f"{where}: must be on, off, or settings such as target=5ms interval=100ms")
 
 
-def _of_csv(path: Path, text: str) -> Iterator[Subscriber]:
+def pairs(words: Iterable[str], where: str) -> dict[str, Any]:
+    """Return KEY=VALUE words as a mapping. Raises UserError that begins with `where`."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign:
+            raise UserError(f"{where}, not {word!r}")
+        if key in found:
+            raise UserError(f"{where}, each of them once; {key} is {found[key]} and {value}")
+        found[key] = value
+    return found
+
+
+def _flag(value: object, where: str) -> bool | None:
+    """Return what a word for yes or no says; None where there is none. Raises UserError."""
+    word = "" if value is None else str(value).strip().lower()
+    if word not in ON | OFF | {""}:
+        raise UserError(f"{where} must be on or off (also true, yes, 1, false, no, 0), not {value!r}")
+    return word in ON if word else None
+
+
+def _of_csv(path: Path, text: str) -> Iterator[Located]:
+    for name, rows in itertools.groupby(_rows(path, text), key=lambda row: row[1]["name"]):
+        (first, own, queue), *further = rows
+        made = of_dict(own, first)
+        for where, more, _ in further:
+            if set(more) != {"name"}:
+                raise UserError(f"{where}: {name} has its own values in its first row; this row is a further queue")
+        if queue or further:  # else it has no queue
+            made.queues.extend(queue_of(values, where) for where, _, values in [(first, own, queue), *further])
+        yield first, made
+
+
+def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+    """Yield where each row stands, and what it says of its subscriber and of a queue."""
     rows = csv.DictReader(io.StringIO(text))
     unknown = [name for name in rows.fieldnames or [] if name not in COLUMNS]
     if unknown or "name" not in (rows.fieldnames or []):
         raise UserError(f"{path}:1: must have the column name and any of {', '.join(COLUMNS[1:])}, not {', '.join(unknown) or 'none'}")
-    current: Subscriber | None = None
-    for row in rows:
+    twice = next((name for name in COLUMNS if (rows.fieldnames or []).count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"{path}:1: must have each column once, but {twice} is there twice")
+    while (row := _next(path, rows)) is not None:
         where = f"{path}:{rows.line_num}"
         if None in row:
             raise UserError(f"{where}: has more values than there are columns")
-        given = {key: value.strip() for key, value in row.items() if value and value.strip()}
+        given = {key: value if key == "name" else value.strip() for key, value in row.items() if value and value.strip()}
         own = {key: value for key, value in given.items() if key in OF_SUBSCRIBER}
-        queue = {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
         if "name" not in own:
             raise UserError(f"{where}: has no name")
-        if current is None or current.name != own["name"]:
-            if current is not None:
-                yield current
-            current = of_dict(own, where)
-        elif set(own) != {"name"}:
-            raise UserError(f"{where}: {current.name} has its own values in its first row; this row is a further queue")
-        current.queues.append(queue_of(queue, where))
-    if current is not None:
-        yield current
+        yield where, own, {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
 
 
-def _of_yaml(path: Path, text: str) -> Iterator[Subscriber]:
+def _next(path: Path, rows: "csv.DictReader[str]") -> dict[Any, Any] | None:
+    """Return the next row; None: there is none. Raises UserError."""
+    begin = rows.line_num + 1
+    try:
+        return next(rows, None)
+    except csv.Error as error:
+        raise UserError(f"{path}:{begin}: is no row of CSV ({error}); a quote may not be closed") from None
+
+
+def _of_yaml(path: Path, text: str) -> Iterator[Located]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -148,7 +214,7 @@ def _of_yaml(path: Path, text: str) -> Iterator[Subscriber]:
         where = f"{path}: subscribers[{number}]"
         if not isinstance(entry, dict):
             raise UserError(f"{where}: must be keys with values")
-        yield of_dict(entry, where)
+        yield where, of_dict(entry, where)
 
 
 def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
@@ -160,9 +226,11 @@ def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
         count += 1
         values = as_dict(subscriber)
         own = {key: value for key, value in values.items() if key != "queues"}
-        for queue in values["queues"] or [{}]:
+        if not values["queues"]:
+            writer.writerow(own)
+        for queue in values["queues"]:
             aqm = queue.get("aqm")
-            cells = {f"queue_{key}": value for key, value in queue.items()}
+            cells = {f"queue_{key}": value for key, value in queue.items()} or {"queue_aqm": "off"}  # a queue has a value
             if aqm is not None:
                 cells["queue_aqm"] = " ".join(f"{key}={value.replace(' ', '')}" for key, value in aqm.items()) or "on"
             writer.writerow(own | cells)
@@ -205,10 +273,7 @@ def _aqm_of(queue: common_pb2.QueueSettings) -> dict[str, Any]:
 
 def _set(message: Any, field: str, values: Mapping[str, Any], key: str, reader: Any, where: str) -> None:
     if values.get(key) is not None:
-        try:
-            setattr(message, field, reader(values[key], f"{where}: {key}"))
-        except ValueError as error:
-            raise UserError(f"{where}: {key} {error}") from None
+        put(message, field, reader(values[key], f"{where}: {key}"), f"{where}: {key}")
 
 
 def _known(values: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
@@ -233,9 +298,14 @@ def _size(value: object, where: str) -> int:
 
 def _whole(value: object, where: str) -> int:
     try:
-        number = int(str(value))
+        if not isinstance(value, (bool, float)):
+            return int(str(value))
     except ValueError:
-        number = -1
-    if not 0 <= number < 1 << 32 or isinstance(value, (bool, float)):
-        raise UserError(f"{where} must be a whole number, not {value!r}")
-    return number
+        pass
+    raise UserError(f"{where} must be a whole number, not {describe(value)}")
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):  # YAML has made another number of 0123 or 1e3
+        raise UserError(f"{where} must be text, in quotes where it looks like a number, not {describe(value)}")
+    return value

@@ -2,10 +2,11 @@
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -14,6 +15,9 @@ from penstock.errors import ToolError, UserError
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.control.client import Client
+    from penstock.designs.access_edge.control.tables import Located
+    from penstock.v1.queues_pb2 import GetQueueRequest
+    from penstock.v1.subscribers_pb2 import GetSubscriberRequest
 
 group = typer.Typer(
     help="Set and watch a device through its control plane (`penstock serve`).", no_args_is_help=True, rich_markup_mode=None
@@ -33,11 +37,12 @@ Queues = Annotated[
     typer.Option(
         "--queue",
         metavar="SETTINGS",
-        help='A queue, in order: "rate=20Mbit/s class=1 burst=3kB aqm=on"; once for each.',
+        help="""A queue, in order: "rate=20Mbit/s class=1 aqm='target=5ms interval=100ms'"; once for each.""",
         show_default=False,
     ),
 ]
 _SERVER: dict[str, Any] = {}
+M = TypeVar("M")
 
 
 @group.callback()
@@ -56,11 +61,11 @@ def _options(
 
 
 @contextlib.contextmanager
-def _client() -> "Iterator[Client]":
-    """Yield the connection; what the server says of an error is the command's sentence."""
+def _client(entries: "Sequence[Located]" = ()) -> "Iterator[Client]":
+    """Yield the connection; what the server says of an error is the command's sentence. `entries`: what is sent, of which one may be it."""
     import grpc
 
-    from penstock.designs.access_edge.control.client import Client, sentence
+    from penstock.designs.access_edge.control.client import Client, sentence, violation
 
     bad = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ALREADY_EXISTS, grpc.StatusCode.PERMISSION_DENIED)
     with Client(**_SERVER) as client:
@@ -68,7 +73,16 @@ def _client() -> "Iterator[Client]":
             yield client
         except grpc.RpcError as error:
             kind = UserError if error.code() in bad else ToolError
-            raise kind(sentence(error)) from None
+            raise kind(_of_entry(entries, *(violation(error) or ("", ""))) or sentence(error)) from None
+
+
+def _of_entry(entries: "Sequence[Located]", field: str, words: str) -> str:
+    """Return what is wrong with which entry of a file, by the path of the field that the server names; "" where it names none."""
+    found = re.match(r"(?:changes|subscribers)\[(\d+)\]\.?", field)
+    if not entries or not (found or field and len(entries) == 1):  # of one the server gives no number
+        return ""
+    where, one = entries[int(found[1]) if found else 0]
+    return ": ".join(filter(None, (where, one.name, field[found.end() if found else 0 :], words)))
 
 
 # ---- subscribers
@@ -113,7 +127,7 @@ def set_subscriber(
     if not fields:
         raise UserError("subscriber set: says nothing to set; give --node, --rate, --burst, --weight or --queue")
     wanted = _wanted(name, node or 0, None if rate == "none" else rate, burst, weight, queue)
-    wanted.version = version
+    _put(wanted, ("--version", "version", version))
     request = pb.UpdateSubscriberRequest(subscriber=wanted)
     request.update_mask.paths.extend(fields)
     with _client() as client:
@@ -123,12 +137,10 @@ def set_subscriber(
 @subscriber.command("show")
 def show(name: Name, as_json: Json = False) -> None:
     """Show a subscriber, its queues and their counters of this moment."""
-    from penstock.v1 import queues_pb2, subscribers_pb2
-
+    wanted = _subscriber(name)
     with _client() as client:
-        found = client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name=name))
-        of = [queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber=name, position=n)) for n in range(len(found.queues))]
-        queues = [client.queues.Get(queues_pb2.GetQueueRequest(queue=queue)) for queue in of]
+        found = client.subscribers.Get(wanted)
+        queues = [client.queues.Get(_queue(name, position)) for position in range(len(found.queues))]
         _show([found], as_json, [queue.counters for queue in queues])
 
 
@@ -139,8 +151,11 @@ def list_subscribers(
     as_json: Json = False,
 ) -> None:
     """List subscribers by name."""
+    from penstock.v1 import subscribers_pb2 as pb
+
+    request = _put(pb.ListSubscribersRequest(), ("--node", "node", node), ("--contains", "name_contains", contains))
     with _client() as client:
-        _show(list(client.list(node, contains)), as_json)
+        _show(list(client.listed(request)), as_json)
 
 
 @subscriber.command("delete")
@@ -148,8 +163,9 @@ def delete(name: Name, version: Annotated[int, typer.Option(help="Only if this v
     """Take a subscriber away: its queues drop what comes."""
     from penstock.v1 import subscribers_pb2 as pb
 
+    request = _put(pb.DeleteSubscriberRequest(), ("NAME", "name", name), ("--version", "version", version))
     with _client() as client:
-        client.subscribers.Delete(pb.DeleteSubscriberRequest(name=name, version=version))
+        client.subscribers.Delete(request)
 
 
 # ---- queues
@@ -160,11 +176,9 @@ Position = Annotated[int, typer.Argument(min=0, help="Which of its queues, from 
 @queue.command("show")
 def show_queue(name: Name, position: Position, as_json: Json = False) -> None:
     """Show a queue of a subscriber: its settings, and its counters of this moment."""
-    from penstock.v1 import queues_pb2
-
-    of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber=name, position=position))
+    wanted = _queue(name, position)
     with _client() as client:
-        found = client.queues.Get(queues_pb2.GetQueueRequest(queue=of))
+        found = client.queues.Get(wanted)
     if as_json:
         print(json.dumps({"queues": [_plain(found)]}))
         return
@@ -197,20 +211,23 @@ def set_queue(
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
         raise UserError("queue set: says nothing to set; give --rate, --burst, --limit-packets, --limit-bytes, --class, --weight, --aqm")
+    request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
+    _put(request.subscriber, ("NAME", "name", name), ("--version", "version", version))
     with _client() as client:
         each = client.device.Get(device_pb2.GetDeviceRequest()).queues_per_subscriber
         if position >= each:
             raise UserError(f"queue set: the device has {each} queues a subscriber, so 0 to {each - 1}, not {position}")
-        there = client.subscribers.Get(pb.GetSubscriberRequest(name=name))
+        there = client.subscribers.Get(_subscriber(name))
         queues = tables.as_dict(there)["queues"]
         while len(queues) <= position:  # a queue that is not named drops all
             queues.append({"limit_packets": 0, "limit_bytes": 0})
         wanted = queues[position] | given
         gone = {key for key, value in given.items() if value in ("none", "off")}
-        queues[position] = {key: value for key, value in wanted.items() if key not in gone}
-        request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
-        request.subscriber.name, request.subscriber.version = name, version or there.version
         where = f"queue {position} of {name}"
+        if aqm and ecn is None and ("aqm" in gone or "ecn" in (tables.aqm_settings(aqm, f"{where}: aqm") or {})):
+            gone.add("ecn")  # what it had of an AQM that goes, or that says its own
+        queues[position] = {key: value for key, value in wanted.items() if key not in gone}
+        request.subscriber.version = version or there.version
         request.subscriber.queues.extend(tables.queue_of(settings, where) for settings in queues)
         made = client.subscribers.Update(request)
     if as_json:
@@ -228,12 +245,13 @@ def list_queues(
     """List queues with their settings, by subscriber."""
     from penstock.v1 import device_pb2, queues_pb2, subscribers_pb2
 
+    request = _put(subscribers_pb2.ListSubscribersRequest(), ("--node", "node", node))
     with _client() as client:
         each = client.device.Get(device_pb2.GetDeviceRequest()).queues_per_subscriber
         if name is None:
-            found = list(client.list(node))
+            found = list(client.listed(request))
         else:
-            found = [client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name=name))]
+            found = [client.subscribers.Get(_subscriber(name))]
             found = [one for one in found if node is None or one.node == node]
     rows = [(one.name, n, one.index * each + n, settings) for one in found for n, settings in enumerate(one.queues)]
     if as_json:
@@ -258,8 +276,11 @@ def set_node(
     """Set a node: what is not named has its default; it stays at its port unless that is named."""
     from penstock.v1 import tree_pb2
 
+    wanted = _put(
+        tree_pb2.Node(), ("INDEX", "index", index), ("--port", "port", port), ("--name", "name", name),
+        ("--rate", "rate_bps", _rate("--rate", rate)), ("--burst", "burst_bytes", _size("--burst", burst)),
+    )  # fmt: skip
     with _client() as client:
-        wanted = tree_pb2.Node(index=index, port=port, name=name, rate_bps=_rate("--rate", rate), burst_bytes=_size("--burst", burst))
         _nodes([client.nodes.Set(wanted)], as_json)
 
 
@@ -270,8 +291,9 @@ def list_nodes(
     """List the nodes that are set, with --json all."""
     from penstock.v1 import tree_pb2
 
+    request = _put(tree_pb2.ListNodesRequest(), ("--port", "port", port))
     with _client() as client:
-        found = list(client.nodes.List(tree_pb2.ListNodesRequest(port=port)).nodes)
+        found = list(client.nodes.List(request).nodes)
         _nodes(found if as_json else [entry for entry in found if entry.version], as_json)
 
 
@@ -280,8 +302,9 @@ def close(names: Annotated[list[str], typer.Argument(help="Subscribers.", show_d
     """Close the gates of subscribers: their queues hold what they have."""
     from penstock.v1 import queues_pb2
 
+    request = _put(queues_pb2.GateRequest(), ("NAMES", "subscribers", names))
     with _client() as client:
-        client.gates.Close(queues_pb2.GateRequest(subscribers=names))
+        client.gates.Close(request)
 
 
 @gate.command("open")
@@ -289,8 +312,9 @@ def open_gate(names: Annotated[list[str], typer.Argument(help="Subscribers.", sh
     """Open them again."""
     from penstock.v1 import queues_pb2
 
+    request = _put(queues_pb2.GateRequest(), ("NAMES", "subscribers", names))
     with _client() as client:
-        client.gates.Open(queues_pb2.GateRequest(subscribers=names))
+        client.gates.Open(request)
 
 
 # ---- counters, files, the device
@@ -333,8 +357,9 @@ def top(
     kinds = {"rate": pb.TOP_BY_RATE, "backlog": pb.TOP_BY_BACKLOG, "drops": pb.TOP_BY_DROPS}
     if by not in kinds:
         raise UserError(f"--by {by}: must be {', '.join(kinds)}")
+    request = _put(pb.TopRequest(by=kinds[by]), ("--count", "count", count))
     with _client() as client:
-        found = client.counters.Top(pb.TopRequest(by=kinds[by], count=count))
+        found = client.counters.Top(request)
     if as_json:
         print(json.dumps(_plain(found)))
         return
@@ -357,15 +382,16 @@ def import_file(
     """Create or replace the subscribers of a file."""
     from penstock.designs.access_edge.control import openconfig, tables
 
-    subscribers, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
+    entries, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
     for words in left:
         typer.echo(f"penstock: {file}: {words}", err=True)
-    with _client() as client:
-        done = client.provision(subscribers, all_or_nothing)
+    with _client(entries) as client:
+        done = client.provision((one for _, one in entries), all_or_nothing)
     if as_json:
         print(json.dumps(_plain(done)))
     for failure in done.failures:
-        typer.echo(f"penstock: {file}: entry {failure.item + 1}: {failure.message}", err=True)
+        where, one = entries[failure.item]
+        typer.echo(f"penstock: {where}: {one.name}: {failure.message}", err=True)
     if not as_json:
         applied = done.applied
         print(f"{applied.subscribers:,} subscribers, {applied.queues:,} queues set with {applied.bus_writes:,} register writes")
@@ -417,7 +443,10 @@ def audit(
 
     if noun and noun not in NOUNS:
         raise UserError(f"--noun {noun}: must be one of {', '.join(NOUNS)}")
-    request = audit_pb2.ListAuditRequest(since=_ago(since) if since else "", who=who, noun=noun, count=count)
+    request = _put(
+        audit_pb2.ListAuditRequest(),
+        ("--since", "since", _ago(since) if since else ""), ("--who", "who", who), ("--noun", "noun", noun), ("--count", "count", count),
+    )  # fmt: skip
     with _client() as client:
         lines = list(reversed(client.audit.List(request).lines))
     if as_json:
@@ -431,14 +460,16 @@ def audit(
 
 def _ago(text: str) -> str:
     """Return a time that is given as such, or as how long ago it was."""
-    import re
     from datetime import UTC, datetime, timedelta
 
     found = re.fullmatch(r"(\d{1,6}) ?(s|min|m|h|d)", text)
     if not found:
         return text
     unit = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days"}[found[2]]
-    return (datetime.now(UTC) - timedelta(**{unit: int(found[1])})).isoformat(timespec="seconds")
+    try:
+        return (datetime.now(UTC) - timedelta(**{unit: int(found[1])})).isoformat(timespec="seconds")
+    except OverflowError:
+        raise UserError(f"--since {text}: is before the year 1") from None
 
 
 def _cut(words: str, most: int = 80) -> str:
@@ -462,22 +493,53 @@ def diff(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-# ---- words
+# ---- requests: what options and arguments say goes into fields by `_put` and nothing else
+
+
+def _put(message: "M", *values: tuple[str, str, Any]) -> "M":
+    """Return a message with values: what an option is called, the field, the value; None is left out. Raises UserError."""
+    from penstock.designs.access_edge.control import fields
+
+    for where, field, value in values:
+        if value is not None:
+            fields.put(message, field, value, where)
+    return message
+
+
+def _subscriber(name: str) -> "GetSubscriberRequest":
+    from penstock.v1 import subscribers_pb2 as pb
+
+    return _put(pb.GetSubscriberRequest(), ("NAME", "name", name))
+
+
+def _queue(name: str, position: int) -> "GetQueueRequest":
+    from penstock.v1 import queues_pb2 as pb
+
+    request = pb.GetQueueRequest()
+    _put(request.queue.of, ("NAME", "subscriber", name), ("POSITION", "position", position))
+    return request
 
 
 def _wanted(name: str, node: int, rate: str | None, burst: str | None, weight: int | None, queues: Sequence[str] | None) -> Any:
     from penstock.designs.access_edge.control import tables
 
-    settings = [dict(_setting(word) for word in text.split()) for text in queues or []]
+    _subscriber(name)  # a name that can be said
+    settings = [_settings_of(text) for text in queues or []]
     values = {"name": name, "node": node, "rate": rate, "burst": burst, "weight": weight, "queues": settings}
     return tables.of_dict({key: value for key, value in values.items() if value is not None}, f"subscriber {name}")
 
 
-def _setting(word: str) -> tuple[str, str]:
-    key, sign, value = word.partition("=")
-    if not sign:
-        raise UserError(f"--queue {word}: must be KEY=VALUE, such as rate=20Mbit/s")
-    return key, value
+def _settings_of(text: str) -> dict[str, Any]:
+    """Return what --queue says, in words as a shell has them: a value with blanks stands in quotes."""
+    import shlex
+
+    from penstock.designs.access_edge.control import tables
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UserError(f"--queue {text}: {str(error).lower()}") from None
+    return tables.pairs(words, f"--queue {text}: must be words KEY=VALUE, such as rate=20Mbit/s aqm='target=5ms interval=100ms'")
 
 
 def _rate(option: str, text: str | None) -> int | None:

@@ -113,7 +113,8 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         if charge is None:
             raise Problem(
                 Code.RESOURCE_EXHAUSTED,
-                "streams that are all or nothing are held until they end, and the server holds as much as it may; send less, or later",
+                "streams that are all or nothing are held until they end, and the server holds as much as it may; send less, or let each "
+                "subscriber stand for itself (`ctl import --no-all-or-nothing`), which takes any number",
             )
         return charge
 
