@@ -155,6 +155,19 @@ def test_capture_notes(place: Path, fake_engine: dict[str, Any], capsys: pytest.
     )
 
 
+def test_rules_of_frames_after_the_end(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule whose frames come after the end is right: the note is on the time that is played, and on the file where all is played."""
+    (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1000, frame(proto=50)), (20_000_000, frame(proto=6))]))
+    (place / "c.yaml").write_text(CAPTURE + "      - {match: {proto: tcp}, queue: bulk}\n")
+    notes = result_of(capsys, "run", "c.yaml")["notes"]
+    assert "Rule `traffic.0.map.1` matches no frame of x.pcap in the time that is played." in notes
+    assert "1 of 2 frames of x.pcap in the time that is played match no rule and were left out." in notes
+    (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1000, frame(proto=50))]))
+    notes = result_of(capsys, "run", "c.yaml")["notes"]
+    assert "Rule `traffic.0.map.1` matches no frame of x.pcap." in notes
+    assert "1 of 2 frames of x.pcap match no rule and were left out." in notes
+
+
 def test_capture_into_job(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Times are scaled and shifted, frames keep their length, cut ones are filled by the engine, and repetitions follow."""
     (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1_000_000, frame()[:60])], lengths=[100, 1514]))

@@ -241,6 +241,7 @@ def matched(
     `unmatched`: "ignore" leaves these out, "error" refuses them, None takes them. Raises UserError.
     """
     rules = pcap.match_frames(frames, list(matches))
+    shown = shown if frames.whole else f"{shown} in the time that is played"
     missed = np.flatnonzero(rules < 0)
     if missed.size and unmatched == "error":
         document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")
