@@ -56,6 +56,17 @@ def test_rate_and_order(engine: Any) -> None:
     assert result["conservation_ok"]
 
 
+@pytest.mark.parametrize(("start_ms", "at_once"), [(0.0, 1), (1.6, 2), (4.8, 4), (48.0, 4)])
+def test_credit_begins_with_the_clock(start_ms: float, at_once: int) -> None:
+    """At 5 Mbit/s 1,000 byte take 1.6 ms, a burst of 3,000 byte 4.8 ms: what is saved since time 0, at most the burst, and one frame."""
+    with penstock.open("demo_64", queues=[{"id": 3, "rate": "5 Mbit/s", "burst": 3000}]) as device:
+        device.advance(f"{start_ms} ms")
+        device.send_all([bytes(1000)] * 8, [3] * 8)
+        device.advance("15 ms")
+        times = [frame.time_ns / 1e6 - start_ms for frame in device.received()]
+    assert times == pytest.approx([1.6 * max(0, number + 1 - at_once) for number in range(8)], abs=0.2)
+
+
 def test_drops_have_their_reasons() -> None:
     print(f"PENSTOCK_SEED={seed()}")
     rng = random.Random(seed())
