@@ -79,6 +79,14 @@ def test_it_lints_and_elaborates_alone(folder: Path, module: str) -> None:
     run(folder, *lint, "+define+PST_AXI", "-f", f"sim/{module}_tb.f", "--top-module", f"{module}_tb")
 
 
+def test_a_device_of_two_queues_lints(tmp_path: Path) -> None:
+    """Fewer queues than a subscriber would have, where there are none: no comparison is with 0."""
+    config = configs.with_overrides(configs.load(CONFIG), {"queues": 2})
+    generate(config, tmp_path / "alone")
+    lint = ("verilator", "--lint-only", "--timing", "verilator.vlt", "-f", f"{config.module}_axi.f")
+    run(tmp_path / "alone", *lint, "-Wall", "--top-module", config.module)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in configs.names() if configs.sources(configs.load(name))])
 def test_the_verilator_of_the_system_lints_too(tmp_path: Path, name: str) -> None:
