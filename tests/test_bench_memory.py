@@ -142,9 +142,12 @@ def test_both_outputs(capsys: pytest.CaptureFixture[str]) -> None:
     ("settings", "words"),
     [
         (["memory=ddr5"], "must be one of ideal, sram, ddr4_2400"),
+        (["memory=foo"], "must be one of ideal, sram, ddr4_2400, ddr4_3200, hbm2, not 'foo'\n"),
         (["channels=33"], "channels=33: give 1 to 32"),
         (["size=0"], "size=0: give 1 to 9,600"),
         (["size=big"], "give a whole number"),
+        (["frames=-1"], "frames=-1: give 1 to "),
+        (["frames=--1"], "give a whole number"),
         (["size=3000", "page_bytes=2048"], "a multiple of 64 that holds the longest frame of 3,000 bytes"),
         (["page_bytes=2000"], "give a multiple of 64"),
         (["clock_mhz=0"], "give 50 to 1,000"),

@@ -184,6 +184,19 @@ def test_export_of_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "holds no result.json" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("out", "words"), [("s.yaml", "is a file, not a folder"), ("s.yaml/csv", "cannot be written: not a directory")])
+def test_export_where_nothing_can_be(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], out: str, words: str) -> None:
+    assert main(["export", str(folders[0]), "--out", str(tmp_path / out)]) == 2
+    assert capsys.readouterr().err.strip() == f"penstock: --out {tmp_path / out}: {words}"
+
+
+@pytest.mark.parametrize("command", ["export", "compare", "report"])
+def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    path = str(tmp_path / "none")
+    assert main([command, *([path] * (1 + (command == "compare")))]) == 2
+    assert capsys.readouterr().err.strip() == f"penstock: {path}: there is no such folder; give the folder of a result"
+
+
 def test_configs(capsys: pytest.CaptureFixture[str]) -> None:
     """All there are, with their sizes; of one design its own."""
     assert main(["configs"]) == 0

@@ -14,12 +14,14 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from penstock.basics import packages
+from penstock.engine.run import Request
 from penstock.errors import UserError
+from penstock.live import stage
 from penstock.live.applications import entries, iperf, kernel_tcp, speech
 from penstock.live.applications.programs.echo import answered, checksum, request
 from penstock.live.applications.programs.player import Player
 from penstock.network import spaces
-from penstock.paths import PACKAGE
+from penstock.paths import PACKAGE, ROOT
 from penstock.scenarios.scenario import Document
 
 HERE = Path(__file__).parent
@@ -296,3 +298,15 @@ def test_what_the_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pat
         packages.need_program("iperf3", "iperf3")
     with pytest.raises(UserError, match="congestion control nosuch, only .*reno"):
         kernel_tcp.need_control("nosuch")
+
+
+def test_bad_input_is_refused_before_anything_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that does not exist, on a machine without iperf3 that would install it."""
+    asked: list[str] = []
+    monkeypatch.setattr(shutil, "which", lambda program: None)
+    monkeypatch.setattr(packages, "_may_install", lambda: True)
+    monkeypatch.setattr(packages, "_install", lambda program, package: asked.append(program))
+    live = stage.Live(Request(ROOT / "scenarios" / "home.yaml", engine="model"), at="nosuch")
+    with pytest.raises(UserError, match="--at nosuch: there is no such host"):
+        stage._turn(live)
+    assert asked == []

@@ -56,6 +56,17 @@ def test_rate_and_order(engine: Any) -> None:
     assert result["conservation_ok"]
 
 
+@pytest.mark.parametrize(("start_ms", "at_once"), [(0.0, 1), (1.6, 2), (4.8, 4), (48.0, 4)])
+def test_credit_begins_with_the_clock(start_ms: float, at_once: int) -> None:
+    """At 5 Mbit/s 1,000 byte take 1.6 ms, a burst of 3,000 byte 4.8 ms: what is saved since time 0, at most the burst, and one frame."""
+    with penstock.open("demo_64", queues=[{"id": 3, "rate": "5 Mbit/s", "burst": 3000}]) as device:
+        device.advance(f"{start_ms} ms")
+        device.send_all([bytes(1000)] * 8, [3] * 8)
+        device.advance("15 ms")
+        times = [frame.time_ns / 1e6 - start_ms for frame in device.received()]
+    assert times == pytest.approx([1.6 * max(0, number + 1 - at_once) for number in range(8)], abs=0.2)
+
+
 def test_drops_have_their_reasons() -> None:
     print(f"PENSTOCK_SEED={seed()}")
     rng = random.Random(seed())
@@ -168,6 +179,14 @@ MISUSE = {
     "no such register": (lambda d: d.read("foo"), "no register 'foo'"),
     "a giant": (lambda d: d.send(bytes(65_536), 1), "at most 65,535 byte"),
     "a queue of 33 bits": (lambda d: d.send(bytes(60), 1 << 32), "32 bits"),
+    "a queue by its name": (lambda d: d.queue("voice"), "queue() is a whole number, not 'voice'"),
+    "a frame for a name": (lambda d: d.send(bytes(60), "voice"), "a frame's queue is a whole number, not 'voice'"),
+    "frames for names": (lambda d: d.send_all([bytes(60)], ["voice"]), "queues are whole numbers"),
+    "frames for no number of 64 bits": (lambda d: d.send_all([bytes(60)], [1 << 64]), "queues are whole numbers"),
+    "a text as a frame": (lambda d: d.send("abc", 1), "a frame is bytes, or what bytes() makes such of, not str"),
+    "texts as frames": (lambda d: d.send_all(["abc"], [1]), "a frame is bytes, or what bytes() makes such of, not str"),
+    "a register of 33 bits": (lambda d: d.write("queue_rate", 1 << 32), "register queue_rate is a number of 32 bits, not 4,294,967,296"),
+    "a register below 0": (lambda d: d.write("queue_rate", -1), "register queue_rate is a number of 32 bits, not -1"),
     "unequal lists": (lambda d: d.send_all([bytes(60)] * 3, [1, 2]), "3 frames, 2 queues"),
     "counters of a port": (lambda d: penstock.open("tree_64").port(0).counters(), "no counters"),
     "after the end": (lambda d: d.end() and d.send(bytes(60), 1), "has ended"),
@@ -197,6 +216,11 @@ def test_misuse_is_one_sentence(name: str) -> None:
 def test_bad_setup_is_refused(keys: dict[str, Any], words: str) -> None:
     with pytest.raises(penstock.UserError, match=re.escape(words)):
         penstock.open("demo_64", **keys)
+
+
+def test_a_configuration_is_a_name() -> None:
+    with pytest.raises(penstock.UserError, match="`device.config` must be"):
+        penstock.open(5)  # type: ignore[arg-type]
 
 
 def test_an_exception_is_not_hidden() -> None:

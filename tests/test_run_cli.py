@@ -155,6 +155,31 @@ def test_capture_notes(place: Path, fake_engine: dict[str, Any], capsys: pytest.
     )
 
 
+def test_rules_of_frames_after_the_end(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule whose frames come after the end is right: the note is on the time that is played, and on the file where all is played."""
+    (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1000, frame(proto=50)), (20_000_000, frame(proto=6))]))
+    (place / "c.yaml").write_text(CAPTURE + "      - {match: {proto: tcp}, queue: bulk}\n")
+    notes = result_of(capsys, "run", "c.yaml")["notes"]
+    assert "Rule `traffic.0.map.1` matches no frame of x.pcap in the time that is played." in notes
+    assert "1 of 2 frames of x.pcap in the time that is played match no rule and were left out." in notes
+    (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1000, frame(proto=50))]))
+    notes = result_of(capsys, "run", "c.yaml")["notes"]
+    assert "Rule `traffic.0.map.1` matches no frame of x.pcap." in notes
+    assert "1 of 2 frames of x.pcap match no rule and were left out." in notes
+
+
+def test_a_frame_before_the_first_is_said(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """A clock that stepped back moves all other frames; which frame did that is in a note."""
+    second = 10**9
+    (place / "x.pcap").write_bytes(pcap_bytes([(7 * second + at, frame()) for at in (0, 1000, -5 * second, -4 * second, 2000)]))
+    assert [note for note in result_of(capsys, "run", "c.yaml")["notes"] if "stamped" in note] == [
+        "Frame 3 of x.pcap is stamped 5 s before the first one; times count from it."
+    ]
+    assert fake_engine["job"]["sources"][0]["cycles"].tolist() == [0]
+    (place / "x.pcap").write_bytes(pcap_bytes([(second, frame()), (second + 2000, frame()), (second + 1000, frame())]))
+    assert not [note for note in result_of(capsys, "run", "c.yaml")["notes"] if "stamped" in note]
+
+
 def test_capture_into_job(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Times are scaled and shifted, frames keep their length, cut ones are filled by the engine, and repetitions follow."""
     (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1_000_000, frame()[:60])], lengths=[100, 1514]))

@@ -318,7 +318,7 @@ def test_a_plot_of_a_column_that_is_not_there(calls: Calls, tmp_path: Path, caps
     file, out = write(tmp_path, text), tmp_path / "out"
     assert main(["sweep", str(file), "--out", str(out)]) == 2
     first, last = capsys.readouterr().err.splitlines()
-    assert first == """penstock: a plot names "thruput", which is no column of the table; did you mean 'throughput'? so far"""
+    assert first == """penstock: after the first run a plot names "thruput", which is no column of the table; did you mean 'throughput'?"""
     assert last == f"""penstock: {file}:6: `plots.1.y` names "thruput", which is no column of the table; did you mean 'throughput'?"""
     assert len(rows_of(out)) == 8 and [plot["y"]["name"] for plot in drawn(out)] == ["throughput"]
 

@@ -13,6 +13,7 @@ from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.setup import Setup
 from penstock.errors import UserError
+from penstock.library import values
 from penstock.library.device import MAX_FRAME_BYTES, Device, built
 
 SNAPSHOT_READS = 10_000  # of the status, until a snapshot is there
@@ -68,12 +69,13 @@ class AccessEdgeDevice(Device):
         return self._member("port", index)
 
     def _member(self, level: str, index: int) -> Member:
-        self.setup.check_index(level, index)
-        return Member(self, level, index)
+        number = values.whole(index, f"{level}()")
+        self.setup.check_index(level, number)
+        return Member(self, level, number)
 
     def write(self, register: str, value: int) -> None:
         """Write a register by its name in docs/registers.md. Done before the next read. Raises UserError for an unknown one."""
-        self.write_all([(self._address(register), value)])
+        self.write_all([(self._address(register), values.word(value, f"register {register}"))])
 
     def read(self, register: str) -> int:
         """Read a register of 4 or 8 bytes by its name. The clock goes on for some cycles meanwhile. Raises UserError."""
@@ -114,22 +116,21 @@ class AccessEdgeDevice(Device):
         cycles of the clock); frames may be sent in any order of their times. `error`: damaged on the way. The device answers for bad frames
         as hardware does: it drops and counts them. Raises UserError.
         """
-        self._check_queue(queue)
-        return self._offer(frame, queue, at, error)
+        return self._offer(frame, values.word(queue, "a frame's queue"), at, error)
 
     def send_all(self, frames: Iterable[SupportsBytes | bytes], queues: Iterable[int], cycles: Iterable[int] | None = None) -> range:
         """Send many frames at once; return their numbers. `queues` has an element for each, and so has `cycles`, the times of their arrival
         in cycles of the clock (all of them now, one behind the other on the line, unless given). Raises UserError."""
-        data = [bytes(frame) for frame in frames]
-        to = np.asarray(list(queues), dtype=np.int64)
+        data = [values.data(frame) for frame in frames]
+        to = values.wholes(queues, "queues")
         if not data:
             return range(0)
         self._start()
-        at = np.full(len(data), self.now_cycles) if cycles is None else np.asarray(list(cycles), dtype=np.int64)
+        at = np.full(len(data), self.now_cycles) if cycles is None else values.wholes(cycles, "cycles")
         if len(to) != len(data) or len(at) != len(data):
             raise UserError(f"there are {len(data):,} frames, {len(to):,} queues and {len(at):,} times; each frame needs one of each")
         for queue in (int(to.min()), int(to.max())):
-            self._check_queue(queue)
+            values.word(queue, "a frame's queue")
         if at.min() < self.now_cycles:
             raise UserError(f"a frame cannot arrive at cycle {at.min():,}: it is cycle {self.now_cycles:,} already")
         if max(map(len, data)) > MAX_FRAME_BYTES:
@@ -138,7 +139,3 @@ class AccessEdgeDevice(Device):
         joined = np.frombuffer(b"".join(data) + b"\0", dtype=np.uint8)
         first = self._do(self._session.offer_many, at, to.astype(np.uint32), offsets, joined)
         return range(first, first + len(data))
-
-    def _check_queue(self, queue: int) -> None:
-        if not 0 <= queue < 1 << 32:
-            raise UserError(f"a frame's queue is a number of 32 bits, not {queue:,}")

@@ -14,6 +14,7 @@ from penstock.designs.deadline_port.job import described, lines
 from penstock.designs.deadline_port.scenario import Setup, TrafficClass, dscps
 from penstock.designs.deadline_port.settings import Settings
 from penstock.errors import UserError
+from penstock.library import values
 from penstock.library.device import Device, built
 from penstock.library.records import Received
 from penstock.scenarios.device import configuration
@@ -104,7 +105,7 @@ class DeadlinePortDevice(Device):
 
     def write(self, register: str, value: int) -> None:
         """Write a register by its name in docs/registers_deadline_port.md. Done before the next read. Raises UserError."""
-        self.write_all([(self._address(register), value)])
+        self.write_all([(self._address(register), values.word(value, f"register {register}"))])
 
     def read(self, register: str) -> int:
         """Read a register of 4 or 8 bytes by its name. The clock goes on for some cycles meanwhile. Raises UserError."""
@@ -145,7 +146,7 @@ class DeadlinePortDevice(Device):
         where the device gets the class beside the frame. It arrives now, or at a later time `at` ("3 ms", or cycles of the clock). `error`:
         damaged on the way; the device drops and counts it. Raises UserError.
         """
-        data = bytes(frame)
+        data = values.data(frame)
         if self.config.class_from_user:
             if traffic_class is None:
                 raise UserError(f"{self.config.name} gets the class beside the frame, so send() needs traffic_class")

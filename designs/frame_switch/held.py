@@ -9,6 +9,7 @@ from penstock.designs.frame_switch.config import Config, device
 from penstock.designs.frame_switch.job import lines
 from penstock.designs.frame_switch.scenario import Setup
 from penstock.errors import UserError
+from penstock.library import values
 from penstock.library.device import Device, built
 from penstock.library.records import Received
 from penstock.scenarios.device import configuration
@@ -56,14 +57,14 @@ class FrameSwitchDevice(Device):
         cycles of the clock). `error`: damaged on the way; the switch forgets it. Raises UserError.
         """
         config = self.config
-        to = sorted({outputs} if isinstance(outputs, int) else set(outputs))
+        to = sorted(set(values.wholes(outputs if isinstance(outputs, Iterable) else (outputs,), "outputs").tolist()))
         _within("input", input, config.ports)
         _within("traffic_class", traffic_class, config.classes)
         for output in to:
             _within("output", output, config.ports)
         if not to:
             raise UserError("outputs is empty; a frame goes to one output at least")
-        if not bytes(frame):
+        if not values.data(frame):
             raise UserError("a frame has at least 1 byte")
         if len(to) == 1:
             return self._offer(frame, config.flow(input, to[0], traffic_class), at, error, input)
@@ -97,5 +98,5 @@ def _all_groups(config: Config) -> list[dict[str, int]]:
 
 
 def _within(name: str, value: int, count: int) -> None:
-    if not 0 <= value < count:
+    if not 0 <= values.whole(value, name) < count:
         raise UserError(f"{name} is {value}, allowed: 0 to {count - 1}")

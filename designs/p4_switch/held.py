@@ -7,6 +7,7 @@ from penstock.designs.p4_switch.config import Config, device
 from penstock.designs.p4_switch.job import lines, what_it_is
 from penstock.designs.p4_switch.scenario import Setup
 from penstock.errors import UserError
+from penstock.library import values
 from penstock.library.device import Device, built
 from penstock.library.records import Received
 from penstock.scenarios.device import configuration
@@ -45,9 +46,9 @@ class P4SwitchDevice(Device):
         `frame` is bytes without FCS, or what `bytes()` makes such of (a Scapy packet). It arrives now, or at a later time `at` ("3 ms", or
         cycles of the clock). `error`: damaged on the way; it is dropped. Raises UserError.
         """
-        if not 0 <= input < self.config.ports:
+        if not 0 <= values.whole(input, "input") < self.config.ports:
             raise UserError(f"input is {input}, allowed: 0 to {self.config.ports - 1}")
-        if not bytes(frame):
+        if not values.data(frame):
             raise UserError("a frame has at least 1 byte")
         return self._offer(frame, input, at, error, input)
 

@@ -160,7 +160,10 @@ def test_status_says_whether_all_that_was_compared_agrees(
     monkeypatch.setattr(compare, "need", lambda _: None)
     monkeypatch.setattr(compare, "compare_all", lambda *_: made)
     assert main(["p4", "compare", str(FOLDER / "router.json"), "--json"]) == status
-    assert json.loads(capsys.readouterr().out)["programs"] == len(outcomes)
+    found, program = json.loads(capsys.readouterr().out), str(FOLDER / "router.json")
+    assert found["programs"] == len(outcomes)
+    assert (found["schema"], found["seed"]) == ("penstock.p4_compare/1", 1)
+    assert found["config"] == {"programs": [program], "frames": 100}
 
 
 def test_what_earlier_packets_have_left_is_not_compared() -> None:

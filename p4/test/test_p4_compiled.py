@@ -41,4 +41,6 @@ def test_without_the_compiler(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert "p4c-bm2-ss is not on the PATH" in told and "p4lang" in told and told.count("\n") == 1
     assert main(["p4", "compile", "rooter"]) == 2
     assert "did you mean 'router'" in capsys.readouterr().err
+    assert main(["p4", "compile", "nosuch.p4"]) == 2
+    assert capsys.readouterr().err.count("router_codel") == 1
     assert main(["p4", "compile", "--check"]) == 0

@@ -80,6 +80,8 @@ def test_the_compiled_table_is_the_law(program: str) -> None:
 def test_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["p4", "law", "--json", "--interval", "1ms", "--interval", "20 ms"]) == 0
     result = json.loads(capsys.readouterr().out)
+    assert (result["schema"], result["seed"]) == ("penstock.p4_law/1", None)
+    assert result["config"] == {"bits": 8, "intervals_us": [1_000, 20_000]}
     assert [table["interval_us"] for table in result["tables"]] == [1_000, 20_000]
     assert result["worst_error"] == max(table["worst_error"] for table in result["tables"]) < 0.001
     out = tmp_path / "law.p4"

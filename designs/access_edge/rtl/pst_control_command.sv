@@ -79,7 +79,7 @@ module pst_control_command
         end
         SetSubscriber: begin
           if (tree_parent >= Nodes) refuse_o = RefusalBadParent;
-          if (tree_index >= Queues / QueuesPerSubscriber) refuse_o = RefusalBadIndex;
+          if (tree_index >= (Queues + QueuesPerSubscriber - 1) / QueuesPerSubscriber) refuse_o = RefusalBadIndex;
         end
         SetNode: begin
           if (tree_parent >= Ports) refuse_o = RefusalBadParent;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """What `penstock p4 bmv2` tells simple_switch, and what it says where that is missing. A run itself needs bmv2, and is not here."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -77,3 +79,16 @@ def test_without_simple_switch_one_sentence_says_how_to_get_it(monkeypatch: pyte
 def test_a_scenario_of_another_device_is_refused() -> None:
     told = CliRunner().invoke(p4.group, ["bmv2", str(ROOT / "scenarios" / "hello.yaml"), "--alone"])
     assert isinstance(told.exception, UserError) and "must be one of a P4 device" in str(told.exception)
+
+
+def test_the_object_says_what_it_is_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As every JSON object does; simple_switch is a stand-in."""
+    scenario = ROOT / "scenarios" / "p4_codel.yaml"
+    run = prepare(Request(scenario))
+    measured = {"seed": 5, "notes": []}
+    stand_in = SimpleNamespace(run=lambda *_: dict(measured), compared=lambda *_: [], lines=lambda *_: [])
+    monkeypatch.setattr(type(run.design), "targets", lambda _: {"bmv2": stand_in})
+    told = CliRunner().invoke(p4.group, ["bmv2", str(scenario), "--alone", "--json", "--out", str(tmp_path)])
+    found = json.loads(told.stdout)
+    assert (found["schema"], found["seed"], found["config"]) == ("penstock.p4_bmv2/1", 5, run.config.name)
+    assert found["bmv2"] == {**measured, "compared": []} and found["device"] is None

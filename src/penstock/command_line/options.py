@@ -23,7 +23,7 @@ def take_number(settings: dict[str, str], key: str, default: int, least: int, mo
     if text is None:
         return default
     plain = text.replace("_", "").replace(",", "")
-    if not plain.isdecimal():
+    if not plain.removeprefix("-").isdecimal():
         raise UserError(f"--set {key}={text}: give a whole number")
     if len(plain) > MAX_DIGITS or not least <= int(plain) <= most:
         raise UserError(f"--set {key}={text}: give {least:,} to {most:,}")

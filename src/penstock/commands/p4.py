@@ -58,7 +58,8 @@ def law_table(
             }
             for one in made
         ]
-        print(json.dumps({"worst_error": max(table["worst_error"] for table in tables), "tables": tables}))
+        head = {"schema": "penstock.p4_law/1", "seed": None, "config": {"bits": bits, "intervals_us": [one.interval_us for one in made]}}
+        print(json.dumps({**head, "worst_error": max(table["worst_error"] for table in tables), "tables": tables}))
         return
     print("INTERVAL        entries   worst error   at count")
     for one in made:
@@ -132,7 +133,8 @@ def compare_programs(
     with working(f"comparing {len(paths)} programs"):
         found = compare.summary(compare.compare_all(paths, frames, seed, told))
     if json_output:
-        print(json.dumps(found))
+        head = {"schema": "penstock.p4_compare/1", "seed": seed, "config": {"programs": [str(path) for path in paths], "frames": frames}}
+        print(json.dumps({**head, **found}))
     else:
         print(
             f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['cut']} agree as far as they "
@@ -192,7 +194,8 @@ def on_bmv2(
     with growing(folder) as grown:
         write_json(grown / "bmv2.json", measured)
     if json_output:
-        print(json.dumps({"bmv2": measured, "device": device}, allow_nan=False))
+        head = {"schema": "penstock.p4_bmv2/1", "seed": measured["seed"], "config": run.config.name}
+        print(json.dumps({**head, "bmv2": measured, "device": device}, allow_nan=False))
     else:
         for line in target.lines(measured, device):
             print(line)

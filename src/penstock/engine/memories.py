@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from penstock.basics.suggest import nearest
+from penstock.basics.suggest import meant
 from penstock.paths import ROOT
 
 TABLE = ROOT / "engine" / "memories.yaml"
@@ -91,7 +91,7 @@ def kinds() -> tuple[str, ...]:
 def check_kind(name: str) -> str:
     """Return `name`. Raises ValueError, a sentence without its subject."""
     if name not in kinds():
-        raise ValueError(f"must be one of {', '.join(kinds())}, not {name!r}{nearest(name, kinds())}")
+        raise ValueError(f"must be one of {', '.join(kinds())}, not {name!r}{meant(name, kinds())}")
     return name
 
 
@@ -135,7 +135,7 @@ def check_controller(name: str, given: Controller) -> None:
             )
         return
     if given.crossbar not in CROSSBARS:
-        raise ValueError(f"crossbar must be one of {', '.join(CROSSBARS)}, not {given.crossbar!r}{nearest(given.crossbar, CROSSBARS)}")
+        raise ValueError(f"crossbar must be one of {', '.join(CROSSBARS)}, not {given.crossbar!r}{meant(given.crossbar, CROSSBARS)}")
     if given.crossbar != NO_CROSSBAR and dram_kinds()[name].crossbar is None:
         raise ValueError(f"kind {name} has no crossbar: that is between pseudo channels of {', '.join(_with_crossbar())}")
     if given.mapping is not None:

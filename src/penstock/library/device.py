@@ -9,6 +9,7 @@ from typing import Any, Self, SupportsBytes
 from penstock.basics.units import PS_PER_SECOND, format_time_ns, parse_time
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
+from penstock.library import values
 from penstock.library.records import Dropped, Received
 from penstock.scenarios.traffic import MAX_CYCLES
 from penstock.scenarios.traffic import MAX_ENGINE_BYTES as MAX_FRAME_BYTES
@@ -41,7 +42,7 @@ class Device:
 
     def _offer(self, frame: SupportsBytes | bytes, queue: int, at: str | int | None, error: bool, port: int = 0) -> int:
         """Let a frame arrive at an input; return its number."""
-        data = bytes(frame)
+        data = values.data(frame)
         if len(data) > MAX_FRAME_BYTES:
             raise UserError(f"a frame has at most {MAX_FRAME_BYTES:,} byte, not {len(data):,}")
         self._start()

@@ -28,6 +28,6 @@ def open(config: str | Mapping[str, Any], *, engine: Literal["rtl", "model"] = "
     from penstock.engine.run import check_engine
 
     check_engine(engine)
-    given = {"device": {"config": config} if isinstance(config, str) else dict(config)} | setup
+    given = {"device": dict(config) if isinstance(config, Mapping) else {"config": config}} | setup
     design = design_of(Document(None, given, None, {}))
     return design.open(given, design.engine(engine), assertions)

@@ -75,7 +75,8 @@ def _turn(live: Live) -> _Turn:
     run = prepare(live.request, live=True)
     out = live.request.out or Path("results") / run.name
     output_pcap(run, out)  # what is wrong with it is said before anything is built
-    return _Turn(live, run, _applications(run), _place(run, live), out)
+    place = _place(run, live)
+    return _Turn(live, run, _applications(run), place, out)  # these may install programs, so they are last
 
 
 def _build(turns: Sequence[_Turn]) -> None:

@@ -35,7 +35,7 @@ def chosen(names: Sequence[str]) -> list[str]:
     """Return the programs of these names, all if there are none. Raises UserError."""
     for name in names:
         if name not in PROGRAMS:
-            raise UserError(f"there is no program {name!r} in {shown(FOLDER)}{nearest(name, PROGRAMS)}; there are {', '.join(PROGRAMS)}")
+            raise UserError(f"there is no program {name!r} in {shown(FOLDER)}{nearest(name, PROGRAMS)}")
     return list(names) or list(PROGRAMS)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.basics.growing import growing
 from penstock.reports.report import Series, read_result, read_series
 
 SCHEMA = "penstock.export/1"
@@ -17,15 +18,14 @@ def write(folder: Path, out: Path) -> tuple[dict[str, Any], list[tuple[Path, int
     """Write the files of a result; return it, and each file with its number of rows. Raises UserError."""
     result, series = read_result(folder), read_series(folder)
     tables = {**tables_of(result), **series_of(series)}
-    out.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, (heads, rows) in tables.items():
-        path = out / f"{name}.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
-            lines = csv.writer(file)
-            lines.writerow(heads)
-            lines.writerows(rows)
-        written.append((path, len(rows)))
+    with growing(out) as grown:
+        for name, (heads, rows) in tables.items():
+            with (grown / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+                lines = csv.writer(file)
+                lines.writerow(heads)
+                lines.writerows(rows)
+            written.append((out / f"{name}.csv", len(rows)))
     return result, written
 
 

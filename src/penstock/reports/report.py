@@ -105,7 +105,7 @@ def read_result(folder: Path) -> dict[str, Any]:
     """Return `result.json` of a folder. Raises UserError."""
     path = folder / "result.json"
     if not folder.is_dir():
-        raise UserError(f"{folder}: {'is a file' if folder.exists() else 'there is no such folder'}; `report` takes the folder of a result")
+        raise UserError(f"{folder}: {'is a file' if folder.exists() else 'there is no such folder'}; give the folder of a result")
     try:
         result = json.loads(read_text(path, "a result", MAX_RESULT_BYTES))
     except FileNotFoundError:

@@ -252,7 +252,7 @@ class Capture(Model):
     time_scale: Annotated[float, Field(strict=True, ge=1e-6, le=1e6, allow_inf_nan=False)] = Field(
         1.0, description="2 plays at half speed, 0.5 at double speed."
     )
-    start: Time = Field(0, description="When the first frame of the file comes.")
+    start: Time = Field(0, description="When the earliest frame of the file comes.")
     repeat: StrictInt = Field(1, ge=1, le=1_000_000, description="How often the file is played, one after the other.")
     pad: StrictBool = Field(
         False, description="Fill frames below 60 byte up, as a network card does on the line; captures at the sender lack that."

@@ -45,12 +45,14 @@ Record = tuple[int | None, int, bytes]  # time in ns (None: at once after the on
 class Frames:
     """Frames of one capture in order of time; arrays have one element a frame."""
 
-    times_ns: NDArray[np.int64]  # from the first frame of the file
+    times_ns: NDArray[np.int64]  # from the earliest frame of the file
     lengths: NDArray[np.int32]  # bytes on the line without FCS
     offsets: NDArray[np.int64]  # where it begins in `buffer`
     stored: NDArray[np.int32]  # bytes that the file holds of it; fewer than `lengths` where the snap length cut it
     buffer: bytearray
     whole: bool = True  # the file was read to its end
+    earliest: int = 1  # the record that times count from
+    early_ns: int = 0  # by which its stamp is before that of the file's first record
 
     def __len__(self) -> int:
         return len(self.times_ns)
@@ -62,7 +64,7 @@ class Frames:
 
 
 def read(path: Path, until_ns: int | None = None, report: Report | None = None) -> Frames:
-    """Read a pcap or pcapng file of Ethernet frames (gzip is undone), from its first frame to `until_ns` after it, or whole.
+    """Read a pcap or pcapng file of Ethernet frames (gzip is undone), from its earliest frame to `until_ns` after it, or whole.
 
     `report` hears how far it is. Raises UserError: missing, no file, empty, cut, damaged, too large, other link types.
     """
@@ -103,10 +105,13 @@ class _Source:
 def _collect(path: Path, source: _Source, until_ns: int | None, report: Report | None) -> Frames:
     times, lengths, offsets, stored, buffer = array("q"), array("i"), array("q"), array("i"), bytearray()
     first: int | None = None
+    began, earliest = 0, 1
     last, whole, record, beyond = 0, True, 0, 0
     for record, (time, length, data) in enumerate(_records(source), 1):
         last = last if time is None else time
-        first = last if first is None else min(first, last)
+        if first is None or last < first:
+            began = last if first is None else began
+            first, earliest = last, record
         if last - first > MAX_SPAN_NS or (times and times[0] - first > MAX_SPAN_NS):
             raise source.fail("is damaged: its times span more than a year")
         if report and record % REPORT_RECORDS == 0:
@@ -137,7 +142,8 @@ def _collect(path: Path, source: _Source, until_ns: int | None, report: Report |
         return np.frombuffer(values, dtype=kind)[order]
 
     buffer = buffer or bytearray(1)  # an empty one is no array
-    return Frames(from_first[order], ordered(lengths, np.int32), ordered(offsets, np.int64), ordered(stored, np.int32), buffer, whole)
+    columns = ordered(lengths, np.int32), ordered(offsets, np.int64), ordered(stored, np.int32)
+    return Frames(from_first[order], *columns, buffer, whole, earliest, began - first)
 
 
 def _records(source: _Source) -> Iterator[Record]:

@@ -187,6 +187,9 @@ def capture(
             document.fail((*key, "pcap"), f"names {error}")
         report(f"Looking for the queues of {len(frames):,} frames of {shown}")
         used, queues, lengths = choose(frames, shown)
+    if frames.early_ns:
+        early = format_time_ns(frames.early_ns)
+        notes.append(f"Frame {frames.earliest:,} of {shown} is stamped {early} before the first one; times count from it.")
     if len(used) and lengths.max() > MAX_ENGINE_BYTES:
         short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
         notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
@@ -241,6 +244,7 @@ def matched(
     `unmatched`: "ignore" leaves these out, "error" refuses them, None takes them. Raises UserError.
     """
     rules = pcap.match_frames(frames, list(matches))
+    shown = shown if frames.whole else f"{shown} in the time that is played"
     missed = np.flatnonzero(rules < 0)
     if missed.size and unmatched == "error":
         document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")

@@ -198,7 +198,7 @@ def _watch(plots: Sequence[spec.Plot], jobs: Sequence[_Job]) -> Callable[[_Job],
         for plot in left:
             error = curves.unknown(first, plot)
             if error and table.COUNTERS not in str(error):
-                _say(f"a plot {error} so far")
+                _say(f"after the first run a plot {error}")
         left.clear()
 
     return watch
