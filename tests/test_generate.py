@@ -84,6 +84,8 @@ def test_a_device_of_the_smallest_memory_elaborates(tmp_path: Path) -> None:
     config = configs.with_overrides(configs.load("tiny_16"), {"memories": [memory]})
     generate(config, tmp_path / "small")
     run(tmp_path / "small", "verilator", "--lint-only", "verilator.vlt", "-f", f"{config.module}_axi.f", "--top-module", config.module)
+
+
 def test_a_device_of_two_queues_lints(tmp_path: Path) -> None:
     """Fewer queues than a subscriber would have, where there are none: no comparison is with 0."""
     config = configs.with_overrides(configs.load(CONFIG), {"queues": 2})
