@@ -1014,7 +1014,8 @@ def test_a_call_wakes_one_thread() -> None:
         before = {thread: switches(thread) for thread in threads}
         used = {pool.submit(threading.get_native_id).result(60) for _ in range(50) if all_idle()}
         assert len(used) == 1
-        assert all(switches(thread) == before[thread] for thread in threads - used)
+        # One that said that it is idle may have been on its way to sleep; those that are woken up by each call go to sleep 50 times.
+        assert all(switches(thread) - before[thread] < 10 for thread in threads - used)
         with pytest.raises(ZeroDivisionError):
             pool.submit(lambda: 1 // 0).result(60)
     finally:
