@@ -16,6 +16,7 @@ from penstock.designs.access_edge.report import rows
 from penstock.designs.access_edge.report import sentences as observations
 from penstock.designs.access_edge.result import rates
 from penstock.designs.design import Table
+from penstock.engine import run
 from penstock.engine.result import Departures, distribution
 from penstock.paths import ROOT
 from penstock.reports import report
@@ -297,3 +298,23 @@ def test_what_is_long_breaks_and_names_do_not() -> None:
     cells = re.findall(r"<td( class=\"long\")?>", report.table_card(table))
     assert cells == ["", ' class="long"', "", ""]
     assert report._whole("most of ben-download (-5)") == 'most of <span class="whole">ben-download</span> (-5)'
+
+
+def test_the_curve_of_all_packets_is_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a run is too long to keep each frame: then the frames of the queues with a series are kept, and these are faster."""
+    spec = {
+        "device": {"config": "demo_64"},
+        "duration": "20 ms",
+        "queues": [{"id": 0, "rate": "2 Mbit/s", "limit_packets": 50}, {"id": 1}],
+        "traffic": [{"constant": {"queues": [0, 1], "rate": "8 Mbit/s", "size": 200}}],
+        "report": {"series": [1]},
+    }
+    (tmp_path / "two.yaml").write_text(json.dumps(spec))
+    found = []
+    for most in (10**9, 10):
+        monkeypatch.setattr("penstock.designs.access_edge.job.MAX_KEPT_FRAMES", most)
+        run.carry_out(run.Request(tmp_path / "two.yaml", out=tmp_path / str(most), engine="model"))
+        found.append(np.load(tmp_path / str(most) / "series.npz")["cdf_ns"])
+    (exact, own), (binned, same) = ((cdf[:, -1], cdf[:, 0]) for cdf in found)
+    assert np.array_equal(own, same) and exact[len(exact) // 2] > 10 * own.max()
+    assert np.all(exact <= binned) and np.all(binned <= exact * (1 + 1 / 256) + 1e9 / 10e6)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from penstock.designs.access_edge import hierarchy_rows
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
-from penstock.engine.result import CDF_POINTS, MAX_CURVES, Curves, Departures, cdf_shares, plot_data
+from penstock.engine.result import CDF_POINTS, MAX_CURVES, Curves, Departures, cdf_shares, not_exceeded, plot_data
 
 
 def arrays(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
@@ -103,7 +103,5 @@ def _cdf(raw: dict[str, Any], kind: str, chosen: list[int], plan: EdgePlan, scal
             if len(exact[ident]):
                 found[:, column] = np.quantile(exact[ident], shares, method="inverted_cdf") * scale
         elif histograms is not None and ident in histograms:
-            up_to = np.cumsum(histograms[ident]["frames"])
-            ranks = np.maximum(1, np.ceil(shares * up_to[-1]).astype(np.int64))
-            found[:, column] = np.asarray(histograms[ident]["values"])[np.searchsorted(up_to, ranks)] * scale
+            found[:, column] = not_exceeded(histograms[ident]) * scale
     return found

@@ -137,10 +137,13 @@ def summary(
     }
 
 
+def _all_kept(raw: dict[str, Any], left: Departures) -> bool:
+    """Return whether each frame that left was kept by itself; else a histogram has them all."""
+    return bool(len(left.latency) == raw["packets"]["out"]) or "latency_histograms" not in raw
+
+
 def _latency(raw: dict[str, Any], left: Departures, scale: float) -> dict[str, Any]:
-    if len(left.latency) == raw["packets"]["out"] or "latency_histograms" not in raw:
-        return distribution(left.latency, scale)
-    return binned(raw["latency_histograms"][0], scale)
+    return distribution(left.latency, scale) if _all_kept(raw, left) else binned(raw["latency_histograms"][0], scale)
 
 
 def failures(result: dict[str, Any]) -> list[str]:
@@ -204,7 +207,9 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
     highest = np.full((points, len(ids)), np.nan)
     cdf = np.full((CDF_POINTS, len(ids) + 1), np.nan)
     shares = cdf_shares()
-    if len(left.latency):
+    if not _all_kept(raw, left):
+        cdf[:, -1] = not_exceeded(raw["latency_histograms"][0]) * scale
+    elif len(left.latency):
         cdf[:, -1] = np.quantile(left.latency, shares, method="inverted_cdf") * scale
     clouds = []
     frames = np.zeros(len(ids), dtype=np.int64)
@@ -289,6 +294,15 @@ def _or_minus(rate: int | None) -> int:
 def cdf_shares() -> NDArray[np.float64]:
     """Shares 0..1, half of the points in the upper hundredth, where the tail is."""
     return np.concatenate([np.linspace(0, 0.99, CDF_POINTS // 2, endpoint=False), 1 - np.logspace(-2, -6, CDF_POINTS // 2)])
+
+
+def not_exceeded(histogram: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the values of a histogram (ascending) that the shares of `cdf_shares` did not exceed, to the width of its bins; nan of none."""
+    up_to = np.cumsum(histogram["frames"])
+    if not len(up_to):
+        return np.full(CDF_POINTS, np.nan)
+    ranks = np.maximum(1, np.ceil(cdf_shares() * up_to[-1]).astype(np.int64))
+    return np.asarray(histogram["values"])[np.searchsorted(up_to, ranks)].astype(np.float64)
 
 
 def _cloud(own: Departures, column: int, most: int, scale: float) -> NDArray[np.float64]:
