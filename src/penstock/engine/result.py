@@ -297,7 +297,7 @@ def cdf_shares() -> NDArray[np.float64]:
 
 
 def not_exceeded(histogram: dict[str, Any]) -> NDArray[np.float64]:
-    """Return the values of a histogram (ascending) that the shares of `cdf_shares` did not exceed, to the width of its bins; nan of none."""
+    """Return the values of a histogram (ascending) that `cdf_shares` did not exceed, to the width of its bins; nan of none."""
     up_to = np.cumsum(histogram["frames"])
     if not len(up_to):
         return np.full(CDF_POINTS, np.nan)
