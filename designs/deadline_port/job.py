@@ -82,10 +82,10 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         most = f"a deadline port takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
         document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
     longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(ingress, egress)
+    # Of one that a change moves, at the very beginning too, the class is known when the register is written, some cycles later.
+    any_class = any(change.dscp for change in scenario.changes) or any(source["kind"] == "wire" for source in sources)
     plan.job = {
-        "device": described(
-            scenario.device, config, engine, any_class=len(periods) > 1 or any(source["kind"] == "wire" for source in sources)
-        ),
+        "device": described(scenario.device, config, engine, any_class=any_class),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),

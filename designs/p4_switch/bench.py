@@ -69,12 +69,12 @@ def prepared(options: dict[str, Any]) -> Any:
     heads = {key: value for key, value in entry["headers"].items() if key != "ecn"}
     traffic = {"inputs": first, "headers": heads, "poisson": {"rate": f"{rate:.0f} bit/s", "size": size}}
     seconds = options["packets"] * 8 * size / rate
-    settings = [f"seed={options['seed']}", f"traffic=[{json.dumps(traffic)}]", f"duration={seconds:.6f} s", "drain=false"]
+    settings = [f"seed={options['seed']}", f"traffic=[{json.dumps(traffic)}]", f"duration={seconds:.6f} s", "drain=false", "report.after=0 s"]
     return prepare(Request(path, settings, engine="model"))
 
 
 def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int, int], None] | None) -> dict[str, Any]:
-    """Return the figures. Raises RuntimeError when a packet is lost or counted wrong."""
+    """Return the figures. Raises RuntimeError when a packet is lost or counted wrong, UserError when none comes to a queue."""
     from penstock.engine import engine
     from penstock.engine.result import binned
 
@@ -88,6 +88,8 @@ def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int,
     raw = engine.run(given, show)
     if raw["findings"] or not raw["conservation_ok"]:
         raise RuntimeError("; ".join(raw["findings"][:3]) or "packets or bytes are not conserved")
+    if not raw["p4"]["queues"]:
+        raise UserError(f"--set size={options['size']}: the program of {options['scenario']} drops all packets of this size, none is queued")
     scale = 1e9 / given["device"]["clock_hz"]
     found = {}
     if options["beside"] != "none":

@@ -158,6 +158,16 @@ def test_classes_that_change_do_not_change_the_traffic(place: Path, traffic: str
     assert come("[{ at: 777 us, dscp: ef, to: web }, { at: 1111 us, dscp: ef, to: bulk }]") == expected
 
 
+def test_a_class_that_changes_at_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first frames come before the register is written, and have the class of before."""
+    traffic = "traffic=[{ constant: { classes: [voice, web], rate: 20 Gbit/s, size: 60 } }]"
+    line = ["--set", "link.ingress=50 Gbit/s", "--set", "link.egress=50 Gbit/s", "--set", "duration=10 us", "--set", traffic]
+    result = run(capsys, "--engine", "model", *line, "--set", "changes=[{ at: 0 s, dscp: ef, to: web }]")
+    check_sums(result)
+    voice, web, _ = (row["in_packets"] for row in result["classes"])
+    assert 0 < voice < 10 and voice + web == result["packets"]["in"] > 300
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_exact_edfr_beside_one_in_python(place: Path, capsys: pytest.CaptureFixture[str], engine: str) -> None:
     """Random arrivals of all classes, overloaded; the engine's shares are those of a sorted list, and the port's are near."""
