@@ -99,8 +99,8 @@ class Config(Configuration):
             raise ValueError(
                 f"chunks is {self.chunks:,}: a channel has {self.memory_bytes:,} bytes, not a multiple of {MEMORY_UNIT_BYTES:,}"
             )
-        if self.tick_cycles <= self.classes:
-            raise ValueError(f"tick_cycles is {self.tick_cycles:,}, which must be above classes, {self.classes}")
+        if self.tick_cycles < 2 * self.classes:  # a look at each class, and as many cycles for chunks that go to the memory
+            raise ValueError(f"tick_cycles is {self.tick_cycles:,}; {self.classes} classes need {2 * self.classes:,} at least")
         if self.longest_deadline_cycles > MOST_WAIT_CYCLES:
             most = MOST_WAIT_CYCLES * 10**6 // self.clock_hz
             raise ValueError(f"longest_deadline_us is {self.longest_deadline_us:,}; at this clock at most {most:,} can be counted")

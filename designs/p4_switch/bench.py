@@ -69,7 +69,13 @@ def prepared(options: dict[str, Any]) -> Any:
     heads = {key: value for key, value in entry["headers"].items() if key != "ecn"}
     traffic = {"inputs": first, "headers": heads, "poisson": {"rate": f"{rate:.0f} bit/s", "size": size}}
     seconds = options["packets"] * 8 * size / rate
-    settings = [f"seed={options['seed']}", f"traffic=[{json.dumps(traffic)}]", f"duration={seconds:.6f} s", "drain=false", "report.after=0 s"]
+    settings = [
+        f"seed={options['seed']}",
+        f"traffic=[{json.dumps(traffic)}]",
+        f"duration={seconds:.6f} s",
+        "drain=false",
+        "report.after=0 s",
+    ]
     return prepare(Request(path, settings, engine="model"))
 
 
@@ -89,7 +95,9 @@ def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int,
     if raw["findings"] or not raw["conservation_ok"]:
         raise RuntimeError("; ".join(raw["findings"][:3]) or "packets or bytes are not conserved")
     if not raw["p4"]["queues"]:
-        raise UserError(f"--set size={options['size']}: the program of {options['scenario']} drops all packets of this size, none is queued")
+        raise UserError(
+            f"--set size={options['size']}: the program of {options['scenario']} drops all packets of this size, none is queued"
+        )
     scale = 1e9 / given["device"]["clock_hz"]
     found = {}
     if options["beside"] != "none":

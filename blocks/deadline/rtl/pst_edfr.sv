@@ -26,7 +26,7 @@ module pst_edfr
     parameter int unsigned              MinFrameBytes  = 60,       // >= 8
     parameter int unsigned              MaxFrameBytes  = 9600,     // 64..65535, and Places chunks hold it
     parameter int unsigned              StoreBeats     = 512,      // of frames whose end has not come, a power of two
-    parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; above Classes
+    parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; 2 * Classes and more
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
     parameter bit                       NoDeadlines    = 1'b0,     // time stands still: a plain FIFO of each class, nothing is over
@@ -136,8 +136,9 @@ module pst_edfr
   if (Chunks < 2 * Classes + 2 * (most_further(ChunkBeats, MaxFrameBytes) + 1)) begin : g_bad_chunks
     $error("pst_edfr: Chunks is %0d, too few for %0d classes and frames of %0d byte", Chunks, Classes, MaxFrameBytes);
   end
-  if (TickCycles <= Classes) begin : g_bad_tick
-    $error("pst_edfr: TickCycles is %0d, must be above Classes (%0d)", TickCycles, Classes);
+  // In each tick a look at each class goes before the chunks that wait to go to the memory: these have as many cycles.
+  if (TickCycles < 2 * Classes) begin : g_bad_tick
+    $error("pst_edfr: TickCycles is %0d, allowed: %0d and more, two for each of Classes", TickCycles, 2 * Classes);
   end
 
   localparam int unsigned BeatWidth   = $clog2(ChunkBeats);

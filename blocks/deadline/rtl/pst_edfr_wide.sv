@@ -32,7 +32,7 @@ module pst_edfr_wide
     parameter int unsigned              DealRecords    = 512,      // words that wait for the end of a frame, a power of two
     parameter int unsigned              GatherRows     = 4096,     // words between decision and output, a power of two
     parameter int unsigned              StoreBeats     = 512,      // of frames at the door of a column, a power of two
-    parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; above Classes
+    parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; 2 * Classes and more
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
     parameter int unsigned              StartTime      = 0,        // of the clock, at reset; tests begin shortly before it wraps

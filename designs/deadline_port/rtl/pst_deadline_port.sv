@@ -27,7 +27,7 @@ module pst_deadline_port
     parameter int unsigned MinFrameBytes = 60,           // >= 8
     parameter int unsigned MaxFrameBytes = 1522,         // 64..16383, and Places chunks hold it
     parameter int unsigned StoreBeats    = 512,          // of frames whose end has not come, a power of two
-    parameter int unsigned TickCycles    = 3662,         // between two time stamps of a class; above Classes
+    parameter int unsigned TickCycles    = 3662,         // between two time stamps of a class; 2 * Classes and more
     parameter int unsigned Stamps        = 64,           // time stamps of each class, 2..65535
     parameter int unsigned DefaultCycles = 100000,       // deadline of a class that was not set, below 2^30
     parameter int unsigned ClockHz       = 300_000_000,  // for software, Hz

@@ -168,6 +168,24 @@ def test_a_class_that_changes_at_once(place: Path, capsys: pytest.CaptureFixture
     assert 0 < voice < 10 and voice + web == result["packets"]["in"] > 300
 
 
+def test_the_shortest_tick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With two cycles for each class all frames of a light load leave in time; a tick that is shorter is refused."""
+    spec = {
+        "device": {"config": "tiny_deadline_16", "overrides": {"classes": 64, "chunks": 1024, "tick_cycles": 128}},
+        "duration": "400 us",
+        "link": {"ingress": "10 Gbit/s", "egress": "20 Gbit/s"},
+        "classes": [{"name": "all", "count": 64, "deadline": "50 us", "dscp": "0-63"}],
+        "traffic": [{"constant": {"classes": "all", "rate": "9 Gbit/s", "size": 1000}}],
+    }
+    (tmp_path / "tick.yaml").write_text(json.dumps(spec))
+    command = ["run", str(tmp_path / "tick.yaml"), "--engine", "model", "--out", str(tmp_path / "out"), "--json"]
+    assert main(command) == 0
+    packets = json.loads(capsys.readouterr().out)["packets"]
+    assert packets["in"] == packets["out"] == 450
+    assert main([*command, "--set", "device.overrides.tick_cycles=127"]) == 2
+    assert "tick_cycles is 127; 64 classes need 128 at least" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_exact_edfr_beside_one_in_python(place: Path, capsys: pytest.CaptureFixture[str], engine: str) -> None:
     """Random arrivals of all classes, overloaded; the engine's shares are those of a sorted list, and the port's are near."""
