@@ -140,9 +140,27 @@ def test_every_failure_is_said(key: str) -> None:
     ]
 
 
+def rate_curve(sizes: list[float], seconds: float, width: int) -> list[float]:
+    """The curve in byte/s of a run of so many seconds, which are intervals."""
+    found = report.rate_curve({"cycles": seconds * 100, "clock_hz": 100}, {"interval_ns": np.array(1e9)}, np.array(sizes), width) / 8
+    return [float(f"{rate:.9g}") for rate in found]
+
+
 def test_curves_are_smoothed_in_the_middle_and_at_the_ends() -> None:
-    assert report.smooth_curve(np.array([1.0, 2.0, 6.0, 4.0, 5.0]), 3).tolist() == [1.5, 3.0, 4.0, 5.0, 4.5]
-    assert report.smooth_curve(np.array([1.0, 2.0, 6.0]), 1).tolist() == [1.0, 2.0, 6.0]
+    assert rate_curve([1, 2, 6, 4, 5], 5, 3) == [1.5, 3, 4, 5, 4.5]
+    assert rate_curve([1, 2, 6], 3, 1) == [1, 2, 6]
+    assert rate_curve([1, 2, 6], 3, 5) == [3, 3, 3]
+    assert rate_curve([0], 0, 1) == [0]
+
+
+@pytest.mark.parametrize("width", [1, 5])
+def test_the_end_cuts_the_last_interval(width: int) -> None:
+    """A constant rate has a level curve wherever the run ends; an instant with a frame in it is no rate of its own."""
+    for tail in (0.02, 0.25, 0.99):
+        assert rate_curve([8] * 7 + [8 * tail], 7 + tail, width) == [8] * 8
+    assert rate_curve([8 * 0.25], 0.25, width) == [8]
+    assert rate_curve([8] * 7 + [1], 7.01, 1)[-1] == pytest.approx((8 * 0.99 + 1), rel=1e-6)
+    assert rate_curve([8, 8, 8, 0], 3.5, 1)[-1] == 4
 
 
 def test_the_slowest_packet_is_shown() -> None:

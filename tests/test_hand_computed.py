@@ -504,12 +504,12 @@ def test_plots(run: Run) -> None:
     ]
     assert [sum(queue["drops"]) for queue in queues["items"]] == [0, 0, 2, 0] and sum(queues["others"]) == 14
     assert sum(data["marked"]) == 2
-    # 3000 byte in 240 us are 100 Mbit/s.
+    # 3000 byte in 240 us are 100 Mbit/s. The last point has the last 80 us, and two thirds of what left in the 240 us before.
     assert [queue["rate"] for queue in queues["items"]] == [
         [1e8, 1e8, 0, 0],
-        [5e7, 4e7, 1e7, 0],
-        [8.8e6, 0, 2e7, 3.2e6],
-        [1.333e7, 1.667e7, 3.333e6, 0],
+        [5e7, 4e7, 1e7, 6.667e6],
+        [8.8e6, 0, 2e7, 1.653e7],
+        [1.333e7, 1.667e7, 3.333e6, 2.222e6],
     ]
     voice = queues["items"][2]["points"]
     assert voice["x"] == short([NS * 1e-9 * cycle for cycle in (20_344, 29_240, 70_430, 89_999, 95_131)], 6)

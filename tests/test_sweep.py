@@ -27,6 +27,7 @@ from penstock.designs.access_edge.bench import core
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate
+from penstock.parts import registry
 from penstock.paths import ROOT
 from penstock.sweeps import build, sources, spec, table
 from penstock.sweeps.check import check
@@ -424,6 +425,7 @@ def test_the_fingerprint_knows_what_makes_a_figure(tmp_path: Path) -> None:
         "blocks/x/model/x.hpp",
         "engine/src/x.cpp",
         "blocks/x/test/t.py",
+        "p4/x.json",
         "designs/d/configs.yaml",
         "requirements.txt",
         "blocks/x/README.md",
@@ -445,8 +447,53 @@ def test_the_fingerprint_knows_what_makes_a_figure(tmp_path: Path) -> None:
     assert sources.fingerprint() == sources.fingerprint()
 
 
+def test_the_fingerprint_knows_parts_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in the folders that `--with` names, but for their tests; not where they are."""
+    monkeypatch.setenv(registry.VARIABLE, "")
+    without = sources.fingerprint()
+    for place in ("here", "there"):
+        for name in ("part.yaml", "rtl/own.sv", "model/own.hpp", "test/test_own.py"):
+            (tmp_path / place / "own" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / place / "own" / name).write_text("1")
+    monkeypatch.setenv(registry.VARIABLE, str(tmp_path / "here" / "own"))
+    first = sources.fingerprint()
+    assert first != without
+    for name in ("part.yaml", "rtl/own.sv", "model/own.hpp", "test/test_own.py"):
+        path = tmp_path / "here" / "own" / name
+        path.write_text("22")
+        assert (sources.fingerprint() != first) == (path.parent.name != "test"), name
+        path.write_text("1")
+    monkeypatch.setenv(registry.VARIABLE, str(tmp_path / "there" / "own"))
+    assert sources.fingerprint() == first
+
+
+def test_programs_and_their_commands_count(tmp_path: Path) -> None:
+    """Of a P4 device: those of the scenario, or in their place those of the grid; beside the scenario or in the folder of Penstock."""
+    text = "device: { design: p4_switch, program: mine.json }\ncommands: mine.txt\nduration: 1 ms\ntraffic: []\n"
+    target = sources.portable(write(tmp_path, text, "s.yaml"))
+    points = {
+        "plain": Point("run", target, "model", 1, ()),
+        "key": Point("run", target, "model", 1, (("device.program", "other.json"),)),
+        "mapping": Point("run", target, "model", 1, (("device", {"design": "p4_switch", "program": "other.json"}),)),
+        "commands": Point("run", target, "model", 1, (("commands", "other.txt"),)),
+    }
+    names = ("mine.json", "mine.txt", "other.json", "other.txt")
+    for name in names:
+        write(tmp_path, "1", name)
+    first = {of: point.key() for of, point in points.items()}
+    assert len(set(first.values())) == 4
+    for name, others in zip(names, ({"key", "mapping"}, {"commands"}, {"plain", "commands"}, {"plain", "key", "mapping"}), strict=True):
+        before = points["key"].digests()
+        write(tmp_path, "22", name)
+        assert {of for of, point in points.items() if point.key() == first[of]} == others, name
+        assert (points["key"].digests() == before) == ("key" in others)
+        write(tmp_path, "1", name)
+    ours = Point("run", target, "model", 1, (("device.program", "p4/router.json"),))
+    assert "@/p4/router.json" in ours.files() and (ROOT / "p4/router.json").exists()
+
+
 def test_what_is_in_the_files_counts_and_not_where_they_are(tmp_path: Path) -> None:
-    """A scenario, the captures that it or the grid names, and a trace."""
+    """A scenario, the captures that it names or the grid in their place, and a trace."""
     text = (ROOT / "scenarios/first_light.yaml").read_text()
     captures = sorted(set(re.findall(r"pcap: ([^\s,}]+)", text)))
     assert captures
@@ -469,7 +516,7 @@ def test_what_is_in_the_files_counts_and_not_where_they_are(tmp_path: Path) -> N
 
     first = folder("first")
     assert len(set(first.values())) == 4 and folder("second") == first
-    for changed, same in (("capture", {"trace"}), ("scenario", {"trace"}), ("other", {"run"})):
+    for changed, same in (("capture", {"set", "deep", "trace"}), ("scenario", {"trace"}), ("other", {"run"})):
         found = folder(changed, **{changed: text + "\n# more\n"})
         assert {key for key in first if found[key] == first[key]} == same, changed
 

@@ -65,7 +65,10 @@ def _level(raw: dict[str, Any], kind: str, config: Config, plan: EdgePlan, paren
     came = np.asarray(counts["in"]["bytes"]).astype(np.int64)
     chosen = most_important(kept[came[kept] > 0], [np.asarray(counts["congested"]), dropped, came])
     columns = np.searchsorted(kept, chosen)
-    points = max(1, -(-int(raw["cycles"]) // int(plan.job["interval_cycles"])))
+    interval = int(plan.job["interval_cycles"])
+    end = int(raw["cycles"]) or interval
+    points = -(-end // interval)
+    cycles = np.diff(np.minimum(np.arange(points + 1) * interval, end))  # of each point: of the last one what the run has of it
     scale = 1e9 / config.clock_hz
 
     def over_time(key: str) -> NDArray[np.int64]:
@@ -87,7 +90,7 @@ def _level(raw: dict[str, Any], kind: str, config: Config, plan: EdgePlan, paren
         f"{kind}_latency_mean_ns": mean,
         f"{kind}_drops": over_time("dropped_packets"),
         f"{kind}_marks": over_time("marked"),
-        f"{kind}_congested": over_time("congested") / float(plan.job["interval_cycles"]),
+        f"{kind}_congested": over_time("congested") / cycles[:, None],
         f"{kind}_cdf_ns": _cdf(raw, kind, chosen, plan, scale),
     }
 

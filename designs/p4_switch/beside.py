@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from penstock.designs.p4_switch import job as jobs
 from penstock.designs.p4_switch import program, runtime_cli, tables
 from penstock.designs.p4_switch.bmv2.script import Script
 from penstock.errors import ToolError
 from penstock.p4 import simple_switch
+from penstock.scenarios.scenario import located
 
 PORTION = 500  # packets
 DEPTH = 100_000  # of its queues, far more
@@ -45,7 +45,7 @@ def commands(run: Any) -> list[str]:
     """Return what fills the tables of simple_switch as the scenario fills those of the device."""
     control = Script(program.load(run.plan.program))
     if run.described.commands is not None:
-        runtime_cli.load(control, jobs.located(run.described.commands, run.document))
+        runtime_cli.load(control, located(run.described.commands, run.document.path))
     tables.apply(control, run.described.tables.model_dump(by_alias=True))
     return control.commands()
 

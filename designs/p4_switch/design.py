@@ -17,6 +17,7 @@ class P4Switch(ModelDesign):
 
     name = "p4_switch"
     page = "docs/p4_switch.md"
+    input_files = (*ModelDesign.input_files, "device.program", "commands")
     configuration = Config
     scenario = Scenario
 

@@ -17,10 +17,9 @@ from penstock.designs.p4_switch import program, runtime_cli, tables
 from penstock.designs.p4_switch.config import Config, device
 from penstock.designs.p4_switch.scenario import GeneratedTraffic, LiveFrames, PcapTraffic, Scenario, Setup, TcpTraffic
 from penstock.errors import UserError
-from penstock.paths import ROOT
 from penstock.scenarios import network, pcap, tcp
 from penstock.scenarios.common import Share, numbers
-from penstock.scenarios.scenario import Document, KeyPath
+from penstock.scenarios.scenario import Document, KeyPath, located
 from penstock.scenarios.traffic import (
     MAX_CYCLES,
     MAX_ENGINE_BYTES,
@@ -128,7 +127,7 @@ def what_it_is(setup: Setup, document: Document, config: Config, notes: list[str
     given = setup.device
     if given.port_numbers is not None and len(given.port_numbers) != config.ports:
         document.fail(("device", "port_numbers"), f"has {len(given.port_numbers)} numbers, but there are {config.ports} ports")
-    path = located(given.program, document)
+    path = located(given.program, document.path)
     try:
         read = program.load(path)
     except UserError as error:
@@ -141,7 +140,7 @@ def _filled(setup: Setup, document: Document, read: program.Program, notes: list
     control = tables.Control(read)
     if setup.commands is not None:
         try:
-            done = runtime_cli.load(control, located(setup.commands, document))
+            done = runtime_cli.load(control, located(setup.commands, document.path))
         except UserError as error:
             document.fail(("commands",), f"cannot be used: {error}")
         if ignored := sorted({command[0] for command in done.queue_commands}):
@@ -157,13 +156,6 @@ def _filled(setup: Setup, document: Document, read: program.Program, notes: list
 def _keys(path: str) -> KeyPath:
     """Return the keys of `tables.entries[3].match`."""
     return tuple(int(part) if part.isdecimal() else part for part in re.split(r"[.\[\]]+", path) if part)
-
-
-def located(name: str, document: Document) -> Path:
-    """Return the file that a scenario names: beside it, or else in the folder of Penstock, as `p4/router.json`."""
-    path = Path(name)
-    beside = path if path.is_absolute() or document.path is None else document.path.parent / path
-    return beside if beside.exists() or path.is_absolute() or not (ROOT / path).exists() else ROOT / path
 
 
 def lines(scenario: Setup, document: Document, config: Config) -> tuple[list[int], list[int]]:

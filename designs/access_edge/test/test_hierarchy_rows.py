@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The rows of subscribers, nodes and ports in result.json: sums of what the queues have, wherever their subscriber was at the time."""
 
+import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -237,6 +239,31 @@ def test_congestion(tmp_path: Path) -> None:
         assert series["nodes_bytes_out"].sum(axis=0).tolist() == [node["bytes"]["out"], other["bytes"]["out"]]
         assert np.nanmax(series["nodes_latency_mean_ns"][:, 0]) == pytest.approx(node["latency_ns"]["max"], rel=0.1)
         assert np.interp(0.5, series["cdf_share"], series["nodes_cdf_ns"][:, 0]) == pytest.approx(node["latency_ns"]["p50"], rel=0.02)
+
+
+def test_the_last_interval_is_cut_by_the_end(tmp_path: Path) -> None:
+    """100 ms in intervals of 30 ms: what is so all the time is so in the last 10 ms, in the curves of queues and of levels."""
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "100 ms",
+        "drain": False,
+        "subscribers": [{"id": 0, "node": 0}, {"id": 1, "node": 1}],
+        "nodes": [{"id": 0, "rate": "10 Mbit/s"}, {"id": 1}],
+        "report": {"interval": "30 ms"},
+        "traffic": [
+            {"constant": {"queues": 0, "rate": "20 Mbit/s", "size": 64}},
+            {"constant": {"queues": 4, "rate": "10 Mbit/s", "size": 64}},
+        ],
+    }
+    result_of(scenario, tmp_path)
+    data = json.loads(re.search(r"const data = (\{.*\});\n", (tmp_path / "out" / "report.html").read_text())[1])  # type: ignore[index]
+    sets = {of["word"]: {item["name"]: item for item in of["items"]} for of in data["sets"]}
+    assert sets["queue"]["queue 4"]["rate"] == pytest.approx([10e6] * 4, rel=0.02)
+    assert sets["node"]["node 0"]["rate"] == pytest.approx([10e6] * 4, rel=0.02)
+    assert sets["node"]["node 0"]["offered"] == pytest.approx([20e6] * 4, rel=0.02)
+    assert sets["node"]["node 0"]["congested"] == pytest.approx([1] * 4, abs=0.1), "but for a last stretch that has not ended"
+    with np.load(tmp_path / "out" / "series.npz") as series:
+        assert series["nodes_congested"].max() <= 1
 
 
 def test_congestion_follows_rates_and_moves(tmp_path: Path) -> None:

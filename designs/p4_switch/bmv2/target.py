@@ -16,12 +16,12 @@ import numpy as np
 
 from penstock.basics import children
 from penstock.basics.units import format_time_ns
-from penstock.designs.p4_switch import job as jobs
 from penstock.designs.p4_switch import program, runtime_cli, tables
 from penstock.designs.p4_switch.bmv2 import played, result, script
 from penstock.errors import ToolError, UserError
 from penstock.network import spaces
 from penstock.paths import PACKAGE
+from penstock.scenarios.scenario import located
 from penstock.scenarios.traffic import MAX_KEPT_FRAMES
 
 SWITCH, CLI = "simple_switch", "simple_switch_CLI"
@@ -77,7 +77,7 @@ def plan(run: Any, packet_bytes: int | None) -> dict[str, Any]:
     control = script.Script(read)
     try:
         if given.commands is not None:
-            runtime_cli.load(control, jobs.located(given.commands, document))
+            runtime_cli.load(control, located(given.commands, document.path))
         tables.apply(control, given.tables.model_dump(by_alias=True))
         commands = control.commands()
     except UserError as error:

@@ -153,6 +153,7 @@ class Design(ABC):
     page: str  # the document on its scenarios
     models: tuple[str, ...] = ("scenario",)  # its modules with models that the page has tables of
     engines: tuple[str, ...] = ENGINES  # that it runs on, the first one unless another is asked for; without "rtl" it has no hardware
+    input_files: ClassVar[tuple[str, ...]] = ("traffic.*.pcap",)  # keys of a scenario that name files which a run reads; *: each item
     configuration: type[Configuration]
     scenario: "type[CommonScenario]"  # the keys of a scenario file for it
 

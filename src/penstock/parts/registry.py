@@ -34,7 +34,7 @@ def add_folder(folder: Path) -> None:
     if os.pathsep in str(path):
         raise UserError(f"{folder}: has {os.pathsep!r} in its path, which {VARIABLE} takes for the end of a path; move it elsewhere")
     part = _load(path)
-    known = _others()
+    known = others()
     if path in known:
         return
     if (other := everything().get(part.name)) is not None:
@@ -53,7 +53,7 @@ def everything() -> dict[str, Part]:
     Raises UserError for a folder that is not a sound part.
     """
     found: dict[str, Part] = {}
-    for folder in [*(own for kind in HOMES for own in _own(kind)), *_others()]:
+    for folder in [*(own for kind in HOMES for own in _own(kind)), *others()]:
         part = _load(folder)
         if part.name in found:
             raise UserError(_twice(part, found[part.name]))
@@ -79,7 +79,8 @@ def _own(kind: str) -> list[Path]:
     return sorted(path.parent for path in HOMES[kind].glob(f"*/{FILE}"))
 
 
-def _others() -> list[Path]:
+def others() -> list[Path]:
+    """Return the folders of others."""
     return [Path(entry).absolute() for entry in dict.fromkeys(os.environ.get(VARIABLE, "").split(os.pathsep)) if entry]
 
 

@@ -15,7 +15,7 @@ from penstock.basics.units import format_rate, format_time_ns
 from penstock.designs.design import Table
 from penstock.engine.result import failures
 from penstock.errors import UserError
-from penstock.reports.report import SMOOTHED_POINTS, Series, fill, library, read_result, read_series, smooth_curve, table_card
+from penstock.reports.report import SMOOTHED_POINTS, Series, fill, library, rate_curve, read_result, read_series, table_card
 from penstock.reports.summary import design_of, text_table
 
 SCHEMA = "penstock.compare/1"
@@ -177,9 +177,8 @@ def _run(of: Mapping[str, Any]) -> str:
 def _rates(found: Comparison) -> dict[str, Any]:
     """Return what left in each interval, of all queues with a series."""
     curves = []
-    for name, series in zip(found.names, found.series, strict=True):
-        seconds = float(series["interval_ns"]) / 1e9
-        curves.append(_curve(name, _times(series), smooth_curve(series["bytes_out"].sum(axis=1) * 8 / seconds, SMOOTHED_POINTS)))
+    for name, result, series in zip(found.names, found.results, found.series, strict=True):
+        curves.append(_curve(name, _times(series), rate_curve(result, series, series["bytes_out"].sum(axis=1), SMOOTHED_POINTS)))
     return {
         "title": "What left",
         "note": f"Of all queues that have curves, mean over {SMOOTHED_POINTS} intervals.",

@@ -6,7 +6,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -292,7 +292,7 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
 
 def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]:
     """Return the first set of curves: those of queues."""
-    interval, cloud = float(series["interval_ns"]) / 1e9, series["cloud"]
+    cloud = series["cloud"]
     steps = design_of(result).rate_steps(result, "")
     drops, items = series.get("drops_of"), []
     for column, (ident, name) in enumerate(zip(series["queues"].tolist(), series["names"].tolist(), strict=True)):
@@ -303,7 +303,7 @@ def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, An
         items.append({
             "name": name,
             "steps": _steps(int(series["rates_bps"][column]), steps.get(ident, [])),
-            "rate": _short(smooth_curve(series["bytes_out"][:, column] * 8 / interval, smooth)),
+            "rate": _short(rate_curve(result, series, series["bytes_out"][:, column], smooth)),
             "points": {"x": _short(own[:, 0] / 1e9, 6), "y": _short(own[:, 1] / 1e9)},
             "cdf": _short(series["cdf_ns"][:, column] / 1e9),
             "drops": drops[:, column].tolist() if drops is not None and lost else [],
@@ -314,7 +314,7 @@ def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, An
 
 def _levels(result: dict[str, Any], series: Series, smooth: int) -> list[dict[str, Any]]:
     """Return the other sets of curves, which a design has of what is above its queues."""
-    design, interval = design_of(result), float(series["interval_ns"]) / 1e9
+    design = design_of(result)
     found = []
     total = series["drops"].sum(axis=1)
     for key, word in design.curve_sets(result).items():
@@ -324,7 +324,7 @@ def _levels(result: dict[str, Any], series: Series, smooth: int) -> list[dict[st
         names, ids = series[f"{key}_names"].tolist(), series[f"{key}_ids"].tolist()
         items = []
         for column, (ident, name) in enumerate(zip(ids, names, strict=True)):
-            bits = {way: _short(smooth_curve(series[f"{key}_bytes_{way}"][:, column] * 8 / interval, smooth)) for way in ("in", "out")}
+            bits = {way: _short(rate_curve(result, series, series[f"{key}_bytes_{way}"][:, column], smooth)) for way in ("in", "out")}
             drops, congested = series[f"{key}_drops"][:, column], series[f"{key}_congested"][:, column]
             items.append({
                 "name": name,
@@ -389,10 +389,20 @@ def _decades(seconds: NDArray[np.float64]) -> list[int]:
     return [low, max(high, low + 1)]
 
 
-def smooth_curve(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """Return the centred moving average; at the ends over what there is."""
-    window = np.ones(width)
-    return np.convolve(values, window, "same") / np.convolve(np.ones(len(values)), window, "same")
+def rate_curve(result: Mapping[str, Any], series: Series, sizes: NDArray[Any], width: int) -> NDArray[np.float64]:
+    """Return the rate in bit/s of bytes in each interval: the mean over `width` intervals around it, at the ends over what there is.
+
+    A run ends within its last interval, mostly. What there is of it is seen with what was before, as of one whole interval at least: by
+    itself it may be an instant with a frame in it, which says nothing of a rate.
+    """
+    seconds = float(series["interval_ns"]) / 1e9
+    end = round(result["cycles"] / result["clock_hz"] / seconds, 9) or 1  # in intervals, as all below
+    edges = np.minimum(np.arange(len(sizes) + 1), end)
+    bits = np.concatenate(([0], np.cumsum(sizes * 8.0)))
+    middle = np.arange(len(sizes)) + 0.5
+    until = np.minimum(middle + width / 2, end)
+    since = np.maximum(np.minimum(middle - width / 2, until - 1), 0)
+    return (np.interp(until, edges, bits) - np.interp(since, edges, bits)) / ((until - since) * seconds)
 
 
 def _short(values: NDArray[Any], digits: int = 4) -> list[float | None]:

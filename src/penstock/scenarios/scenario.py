@@ -18,6 +18,7 @@ from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.basics.where import KeyPath, first_error, step
 from penstock.errors import UserError
+from penstock.paths import ROOT
 from penstock.scenarios.common import bounded_lists
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -92,6 +93,13 @@ def load(path: Path, settings: list[str] | None = None) -> tuple[Any, Document]:
 
     document = open_file(path, settings)
     return validated(design_of(document).scenario, document), document
+
+
+def located(name: str, scenario: Path | None) -> Path:
+    """Return the file that a scenario names: beside it, or else in the folder of Penstock, as `p4/router.json`."""
+    path = Path(name)
+    beside = path if path.is_absolute() or scenario is None else scenario.parent / path
+    return beside if beside.exists() or path.is_absolute() or not (ROOT / path).exists() else ROOT / path
 
 
 def check(model: type[Checked], data: Mapping[str, Any]) -> tuple[Checked, Document]:

@@ -3,16 +3,17 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from penstock.scenarios.scenario import read
+from penstock.designs import design as designs
+from penstock.scenarios.scenario import located, read
 from penstock.sweeps.sources import digest, portable, resolved
 from penstock.sweeps.spec import grids, kind_of
 
@@ -63,15 +64,18 @@ class Point:
         return ["run", str(resolved(self.target)), *engine, *settings, "--set=output={}", *seed, "--json"]
 
     def files(self) -> list[str]:
-        """Return the files that the call reads (`sources.portable`): the scenario and its captures, a trace."""
+        """Return the files that the call reads (`sources.portable`): the scenario and those that it names, a trace."""
         if self.kind == "switch-sim":
             return [value for key, value in (*self.fixed, *self.settings) if key in FILE_OPTIONS]
         if self.kind == "bench":
             return []
-        given = [value if key.rpartition(".")[2] != "pcap" else {"pcap": value} for key, value in self.settings]
-        folder = resolved(self.target).parent
-        captures = [*_captures_of(self.target, digest(resolved(self.target))), *_captures(given)]
-        return [self.target, *(portable(folder / name) for name in dict.fromkeys(captures))]
+        scenario = resolved(self.target)
+        named = _named_in(self.target, digest(scenario))
+        for key, value in self.settings:
+            path = tuple(key.split("."))
+            left = {at: name for at, name in named.items() if at[: len(path)] != path}
+            named = left | _named(reduce(lambda inner, part: {part: inner}, reversed(path), value))
+        return [self.target, *(portable(located(name, scenario)) for name in dict.fromkeys(named.values()))]
 
     def digests(self) -> list[tuple[str, str]]:
         """Return the files with the SHA-256 of each."""
@@ -133,18 +137,26 @@ def _is_no_text(text: str) -> bool:
 
 
 @cache
-def _captures_of(target: str, _content: str) -> tuple[str, ...]:
-    document = read(resolved(target), "scenario", "docs/scenario.md", "duration: 20 ms")
-    return tuple(_captures(document.data.get("traffic")))
+def _named_in(target: str, _content: str) -> Mapping[tuple[str, ...], str]:
+    return _named(read(resolved(target), "scenario", "docs/scenario.md", "duration: 20 ms").data)
 
 
-def _captures(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key == "pcap" and isinstance(value, str):
-                yield value
-            else:
-                yield from _captures(value)
-    elif isinstance(node, (list, tuple)):
-        for value in node:
-            yield from _captures(value)
+def _named(data: Any) -> dict[tuple[str, ...], str]:
+    """Return the files that a scenario names, or a part of one, by their keys."""
+    return {at: name for key in _file_keys() for at, name in _texts(data, key.split("."))}
+
+
+@cache
+def _file_keys() -> tuple[str, ...]:
+    """Return the keys of all designs that name files: a grid may change the design, too."""
+    return tuple(dict.fromkeys(key for name in designs.names() for key in designs.load(name).input_files))
+
+
+def _texts(node: Any, key: Sequence[str], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts that stand at a key, each with the keys that lead there."""
+    if not key and isinstance(node, str):
+        yield above, node
+    elif key and isinstance(node, (dict, list, tuple)):
+        for part, inner in node.items() if isinstance(node, dict) else enumerate(node):
+            if key[0] in ("*", part):
+                yield from _texts(inner, key[1:], (*above, str(part)))

@@ -1,18 +1,20 @@
 """Hashes of what a result depends on besides its settings: the sources of Penstock, and input files.
 
 Two sets of sources are the same when every file below `src`, `engine`, `blocks`, `designs` and `p4` that can change a figure has the same
-content: Python, C++, SystemVerilog, P4, register maps, configurations, file lists; and the pinned tools. Tests and documents do not count.
+content: Python, C++, SystemVerilog, P4 and what the compiler made of it, register maps, configurations, file lists; and the pinned tools.
+So do the folders of parts that `--with` or PENSTOCK_WITH names, wherever they are. Tests and documents do not count.
 """
 
 import hashlib
 import os
 from pathlib import Path
 
+from penstock.parts import registry
 from penstock.paths import INSTALLED, PACKAGE, ROOT
 
 FOLDERS = ("src", "engine", "blocks", "designs", "p4")
 FILES = ("CMakeLists.txt", "requirements.txt")
-SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4"}
+SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4", ".json"}
 LEFT_OUT = {"test", "formal", "__pycache__", "_tree"}  # folders; _tree: an installation's hardware, which counts as the repository's
 NO_SOURCES = {"faults.yaml", "expected.yaml"}
 DIGITS = 12
@@ -61,6 +63,7 @@ def _sources(root: Path) -> list[tuple[str, Path]]:
     places = {top: root / top for top in FOLDERS}
     if INSTALLED and root == ROOT:
         places["src"] = PACKAGE.parent
+    places |= {f"with/{folder.name}": folder for folder in registry.others()}
     for top, place in places.items():
         for folder, folders, names in os.walk(place / "penstock" if top == "src" else place):
             folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
