@@ -107,8 +107,8 @@ def test_shares_of_other_mixes(mix: str, number: int, capsys: pytest.CaptureFixt
 
 
 def test_a_queue_alone_in_its_class_keeps_its_turn(capsys: pytest.CaptureFixture[str]) -> None:
-    """60 byte of a higher class before 9,600 byte of a lower one, nodes of 2 Gbit/s: 1 to 8.3 points if nodes did not wait for it. Over 12 MB:
-    a frame of 9,600 byte at the edge of a window of 4 MB is 0.24 points."""
+    """60 byte of a higher class before 9,600 byte of a lower one, nodes of 2 Gbit/s: 1 to 8.3 points if nodes did not wait for it. Over
+    12 MB: a frame of 9,600 byte at the edge of a window of 4 MB is 0.24 points."""
     for number in (2, 4):
         result = run(capsys, *arguments(queues=256, mix="random", megabytes=12, engine="model"), "--seed", str(number))
         assert result["share_error_points"] <= 0.2
