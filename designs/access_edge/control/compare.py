@@ -11,7 +11,7 @@ from penstock.designs.access_edge.control.codes import PARENT_COLUMNS, QUEUE_COL
 from penstock.designs.access_edge.control.plant import NONE, Plant
 
 AT_ONCE = 256  # queues of a program
-LET_GO_SECONDS = 1e-4  # between two parts: who waits for the lock would not wake up in time if it was taken again at once
+LET_GO_SECONDS = 1e-4  # between two parts: a thread that waits for the lock would not wake up in time if it was taken again at once
 _QUEUE = {"rate": "queue_rate", "burst": "queue_burst", "limit_packets": "queue_limit_packets", "limit_bytes": "queue_limit_bytes"}
 _PARENT = {"rate": "tree_rate", "burst": "tree_burst", "class": "tree_class"}
 
