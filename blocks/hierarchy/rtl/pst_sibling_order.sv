@@ -79,11 +79,9 @@ module pst_sibling_order
   typedef logic [BehindWidth:0] sum_t;
   typedef logic [KeptClassWidth+BehindWidth-1:0] rank_t;    // of a queue among the others: a higher one goes first
 
-  // a - b, where it is not negative, at most all ones.
-  function automatic behind_t saturated(sum_t a, behind_t b);
-    sum_t difference;
-    difference = a - sum_t'(b);
-    return difference[BehindWidth-1:0] | {BehindWidth{difference[BehindWidth]}};
+  // At most all ones.
+  function automatic behind_t saturated(sum_t sum);
+    return sum[BehindWidth-1:0] | {BehindWidth{sum[BehindWidth]}};
   endfunction
 
   logic [3:1] charge_q;
@@ -92,9 +90,9 @@ module pst_sibling_order
   logic c3_empties_q;
   logic [LenWidth+9:0] c3_product_q;
   behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
-  logic c3_passes, c3_was_empty, c3_paused, c3_passes_own, c3_passes_paused;
+  logic c3_passes, c3_passes_paused, c3_was_empty, c3_paused;
   logic [Q-1:0] c3_is, c3_alike;
-  behind_t [Q-1:0] c3_other;
+  behind_t [Q-1:0] c3_passed, c3_stays;
   sum_t [Q-1:0] c3_sum;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
   rank_t [Q-1:0] c4_ranks;
@@ -103,11 +101,10 @@ module pst_sibling_order
   assign c3_own       = c3_words[index_q[3]].behind;
   assign c3_was_empty = c3_words[index_q[3]].empty;
 
-  // Of a queue that had run empty no more than Paused counts. Whether that is so is known late; what follows from either is there by then.
+  // Of a queue that had run empty no more than Paused counts. Whether its packet makes it the first is known last, so that chooses last.
   assign c3_paused        = c3_was_empty && |(c3_own >> PausedWidth);
-  assign c3_passes_own    = c3_cost > c3_own;
+  assign c3_passes        = c3_cost > c3_own;
   assign c3_passes_paused = |(c3_cost >> PausedWidth);
-  assign c3_passes        = c3_paused ? c3_passes_paused : c3_passes_own;    // it has had the most now
 
   always_comb begin
     c3_new = c3_words;
@@ -118,12 +115,18 @@ module pst_sibling_order
         c3_new[i].cls   = c3_class_q;
         c3_new[i].empty = c3_empties_q;
       end
-      // By how much others are behind the one that passes them is known last, so it is chosen last.
-      c3_sum[i]   = sum_t'(c3_words[i].behind) + sum_t'(c3_cost);
-      c3_other[i] = c3_words[i].behind;
-      if (c3_is[i]) c3_other[i] = c3_passes ? '0 : c3_paused ? Paused - c3_cost : c3_own - c3_cost;
-      if (c3_alike[i] && c3_paused && c3_passes_paused) c3_other[i] = saturated(c3_sum[i], Paused);
-      c3_new[i].behind = c3_alike[i] && !c3_paused && c3_passes_own ? saturated(c3_sum[i], c3_own) : c3_other[i];
+      c3_sum[i] = sum_t'(c3_words[i].behind) + sum_t'(c3_cost);
+      // What is so whether the queue passes the others or not,
+      c3_passed[i] = c3_words[i].behind;
+      if (c3_is[i]) c3_passed[i] = c3_passes_paused ? '0 : Paused - c3_cost;
+      if (c3_alike[i] && c3_passes_paused) c3_passed[i] = saturated(c3_sum[i] - sum_t'(Paused));
+      c3_stays[i] = c3_passed[i];
+      // and what is so if it does, or does not.
+      if (!c3_paused && (c3_is[i] || c3_alike[i])) begin
+        c3_passed[i] = c3_is[i] ? '0 : saturated(c3_sum[i] - sum_t'(c3_own));
+        c3_stays[i]  = c3_is[i] ? c3_own - c3_cost : c3_words[i].behind;
+      end
+      c3_new[i].behind = c3_passes ? c3_passed[i] : c3_stays[i];
     end
   end
 

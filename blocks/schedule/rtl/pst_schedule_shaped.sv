@@ -295,10 +295,11 @@ module pst_schedule_shaped
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So do
   // parking, waiting and a drop, for a walk that meets the queue on its way here leaves the stamp to them.
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
-  logic walk_old, time_we, no_place, no_place_q, ret_taken_q, place_ret_valid, place_ret_take, out_credit_back;
+  logic walk_old_q, time_we, no_place, no_place_q, ret_taken_q, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;
-  // Known when the last stage begins: it was too early; it waits for a packet to get through; it took a packet and there are more.
+  // Known when the last stage begins: its stamp is old; it was too early; it waits for a packet to get through; it took a packet and there
+  // are more.
   logic last_early_q, last_waits_q, last_more_q;
   logic last_done_q, last_through;    // last's queue is s_done_queue_i; a packet of its is through just now
   time_t time_wdata;
@@ -307,8 +308,7 @@ module pst_schedule_shaped
   always_comb begin
     sent       = last.op == OpDequeue && !s_drop_i;
     dropped    = last.op == OpDequeue && s_drop_i;
-    walk_old   = $signed(cycle_q[Last] - (now_q - OldAge)) < 0 && !last.stale;
-    time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old));
+    time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old_q));
     time_wdata = sent ? time_last : {now_q - OldAge, 16'b0};
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
     // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
@@ -327,6 +327,7 @@ module pst_schedule_shaped
     last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
     last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
     last_done_q  <= Hierarchy && s_done_next_queue_i == r_q[Last-1].queue_id;
+    walk_old_q   <= $signed(cycle_q[Last-1] + OldAge + ~now_q) < 0 && !r_q[Last-1].stale;    // at now_q + 1: ~now_q = -(now_q + 1)
     // Places come back a cycle later: that none is needed is known late.
     no_place_q   <= !rst_i && no_place;
     ret_taken_q  <= !rst_i && place_ret_take;
@@ -438,7 +439,7 @@ module pst_schedule_shaped
   logic again, again_turn_q, again_hazard;
 
   // What it reads must not be what a walk writes in this cycle.
-  assign again_hazard     = last.valid && last.op == OpWalk && walk_old && last.queue_id == again_queue;
+  assign again_hazard     = last.valid && last.op == OpWalk && walk_old_q && last.queue_id == again_queue;
   assign again            = again_valid && (again_turn_q || !s_active_valid_i);
   assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
