@@ -116,12 +116,11 @@ module pst_sibling_order
         c3_new[i].empty = c3_empties_q;
       end
       c3_sum[i] = sum_t'(c3_words[i].behind) + sum_t'(c3_cost);
-      // What is so whether the queue passes the others or not,
+      // Where a pause counts, and of queues that are not concerned, it is the same in both cases.
       c3_passed[i] = c3_words[i].behind;
       if (c3_is[i]) c3_passed[i] = c3_passes_paused ? '0 : Paused - c3_cost;
       if (c3_alike[i] && c3_passes_paused) c3_passed[i] = saturated(c3_sum[i] - sum_t'(Paused));
       c3_stays[i] = c3_passed[i];
-      // and what is so if it does, or does not.
       if (!c3_paused && (c3_is[i] || c3_alike[i])) begin
         c3_passed[i] = c3_is[i] ? '0 : saturated(c3_sum[i] - sum_t'(c3_own));
         c3_stays[i]  = c3_is[i] ? c3_own - c3_cost : c3_words[i].behind;
