@@ -73,10 +73,10 @@ def test_small_packets_fill_fast_links(level: int, gbps: int, length: int) -> No
 
 @pytest.mark.slow
 def test_trains_are_what_fills_them() -> None:
-    """Packet by packet a port sends 9.2 million packets per second, of 300 byte less than a quarter of 100 Gbit/s."""
+    """Packet by packet a port sends one in some 20 cycles: of 300 byte a good quarter of 100 Gbit/s at an assumed clock of 220 MHz."""
     single = SMALL | {"Queues": 1024, "Nodes": 4, "TrainLog": 0}
     counts = soak(single, level=2, kbps=100_000_000, burst=40_000, length=300, queues_used=4, loop=12, cycles=100_000)
-    assert 1_900 <= counts["used"] <= 2_700, counts
+    assert 2_500 <= counts["used"] <= 3_000, counts
 
 
 @pytest.mark.parametrize("burst", [0, 2_000, 20_000])
