@@ -73,5 +73,6 @@ one id, answers in order). Chunk n lies in memory n modulo {channels}.
 def use(config: Config) -> str:
     """Return how its ports are used."""
     return f"""Frames are taken when `init_done_o` is high. `s_axis_tuser` is {{class (8 bit, at the first beat), 16 bits
-that come out with the frame (at the last beat), damaged (at the last beat)}}; `m_axis_tid` is the class. Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}. After reset every
-DSCP has class 0, and every class the longest deadline."""
+that come out with the frame (at the last beat), damaged (at the last beat)}}; `m_axis_tid` is the class. Registers are
+at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}. After reset every DSCP has class 0, and every class the longest
+deadline."""

@@ -221,8 +221,8 @@ def test_the_exact_edfr_is_the_same_beside_a_fifo(place: Path, capsys: pytest.Ca
     traffic = """[ { poisson: { classes: voice, rate: 60 Mbit/s, size: [[60, 2], [1500, 1]] } },
       { onoff: { classes: [web, bulk], pick: each, rate: 90 Mbit/s, size: [[100, 1], [700, 1]], on: 200 us, off: 200 us } } ]"""
     line = ["--set", "link={ ingress: 100 Mbit/s, egress: 60 Mbit/s }", "--set", "duration=20 ms"]
-    waits = "classes=[{ name: voice, deadline: 400 us, dscp: ef }, { name: web, deadline: 300 us, dscp: af21 }, { name: bulk, deadline: 1 ms }]"
-    sets = ["--engine", "model", *line, "--set", waits, "--set", "traffic=" + " ".join(traffic.split()), "--set", "memory_limit=40 kB"]
+    waits = [f"--set=classes.{name}.deadline={us} us" for name, us in (("voice", 400), ("web", 300), ("bulk", 1000))]
+    sets = ["--engine", "model", *line, *waits, "--set", "traffic=" + " ".join(traffic.split()), "--set", "memory_limit=40 kB"]
     found = []
     for config in ("tiny_deadline_3", "tiny_fifo_3"):
         result = run(capsys, *sets, "--set", f"device.config={config}")

@@ -27,10 +27,11 @@ def beats(rng: random.Random, data: bytes, class_id: int, user: int, bad: bool) 
     out = []
     for start in range(0, len(data), BEAT):
         part, first, last = data[start : start + BEAT], start == 0, start + BEAT >= len(data)
-        beside = (class_id if first else rng.randrange(rng.choice((CLASSES, 256))), user if last else rng.getrandbits(16), bad if last else rng.getrandbits(1))
+        klass = class_id if first else rng.randrange(rng.choice((CLASSES, 256)))
+        own, damaged = (user, int(bad)) if last else (rng.getrandbits(16), rng.getrandbits(1))
         out.append({
             "tdata": int.from_bytes(part, "little"), "tkeep": (1 << len(part)) - 1, "tlast": int(last),
-            "tuser": beside[0] << 17 | beside[1] << 1 | int(beside[2]),
+            "tuser": klass << 17 | own << 1 | damaged,
         })  # fmt: skip
     return out
 
