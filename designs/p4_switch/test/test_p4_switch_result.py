@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock.designs.p4_switch import result
+from penstock.designs.p4_switch import report, result
 from penstock.designs.p4_switch.bmv2 import result as bmv2
 
 PLAN: Any = SimpleNamespace(config=SimpleNamespace(clock_hz=1_000_000), job={"interval_cycles": 300_000})  # a cycle is 1 us
@@ -41,3 +41,17 @@ def test_throughput_of_simple_switch_ends_as_the_traffic_ends() -> None:
     assert [row["output"] for row in over["outputs"]] == [2]
     assert over["outputs"][0]["throughput_bps"] == [10_000_000] * 4
     assert over["outputs"][0]["latency_max_ns"] == [7_000] * 4
+
+
+def test_outputs_that_sent_nothing_have_taken_time_of_links() -> None:
+    """All was dropped in egress at one output, another recirculates; the third one has sent."""
+    shares = [None, 0.0, 0.0]
+    rows = [{"output": n, "out_packets": 0, "line_share": shares[n], "lost_ns": lost} for n, lost in enumerate((0.0, 560_900.0, 112_900.0))]
+    whole: dict[str, Any] = {"program": "lab", "egress_drops": "charged", "outputs": rows, "queues": [], "copies": {}}
+    lost = "drops in egress and recirculation took 673.8 us of links"
+    assert report.sentences(whole)[1:] == [f"Outputs  {lost}"]
+    rows[0] |= {"out_packets": 3, "line_share": 0.5}
+    assert report.sentences(whole)[1:] == [f"Outputs  1 used; output 0 was 50.0 % full while traffic came; {lost}"]
+    for row in rows:
+        row["lost_ns"] = 0.0
+    assert report.sentences(whole)[1:] == ["Outputs  1 used; output 0 was 50.0 % full while traffic came"]
