@@ -128,6 +128,10 @@ def test_clocks_are_found_by_their_names(tmp_path: Path, name: str, clocks: str)
         (["fifo", "--set", "dept=4"], "did you mean 'depth'"),
         (["fifo", "--config", "tiny_16"], "is no design"),
         (["page_pools", "--set", "mem_pages=64'h10"], "is a literal"),
+        (["queue", "--set", "queues=0"], "queues=0: pst_queue_manager: Queues (0) and Descriptors (256) must be at least 2"),
+        (["fifo", "--set", "width=8", "--set", "depth=0"], "width=8, depth=0: pst_fifo: Width (8) and Depth (0) must be at least 1"),
+        (["edfr", "--set", "classes=300"], "classes=300: pst_dscp_class: Classes is 300, allowed: 2..256"),
+        (["queue", "--set", "queues=3000000000"], "queues=3000000000: Size of range is"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_status_2(

@@ -184,6 +184,8 @@ MISUSE = {
     "frames for names": (lambda d: d.send_all([bytes(60)], ["voice"]), "queues are whole numbers"),
     "frames for no number of 64 bits": (lambda d: d.send_all([bytes(60)], [1 << 64]), "queues are whole numbers"),
     "a text as a frame": (lambda d: d.send("abc", 1), "a frame is bytes, or what bytes() makes such of, not str"),
+    "a number as a frame": (lambda d: d.send(60, 1), "a frame is bytes, or what bytes() makes such of, not the number 60"),
+    "a NumPy number as a frame": (lambda d: d.send(np.uint8(60), 1), "or what bytes() makes such of, not the number"),
     "texts as frames": (lambda d: d.send_all(["abc"], [1]), "a frame is bytes, or what bytes() makes such of, not str"),
     "a register of 33 bits": (lambda d: d.write("queue_rate", 1 << 32), "register queue_rate is a number of 32 bits, not 4,294,967,296"),
     "a register below 0": (lambda d: d.write("queue_rate", -1), "register queue_rate is a number of 32 bits, not -1"),

@@ -56,7 +56,7 @@ class Config(Configuration):
 
     design: str = Field("deadline_port", pattern=NAME, description="Folder below `designs/`.")
     classes: int = Field(strict=True, ge=2, le=256, description="Number of classes, each with its own deadline.")
-    class_from_user: bool = Field(False, strict=True, description="The class stands beside the frame, in `tuser`; else its DSCP says it.")
+    class_from_user: bool = Field(False, strict=True, description="The class stands beside the first beat (`tuser`); else DSCPs say it.")
     discipline: Literal["edfr", "fifo"] = Field(
         "edfr", description="Earliest deadline first with reneging; or one plain FIFO with tail drop, for comparison."
     )

@@ -51,7 +51,7 @@ def test_numbers(config: Config) -> dict[str, Any]:
 
 def facts(config: Config) -> str:
     """Return the tables of its numbers."""
-    found = "stands beside it, in `s_axis_tuser`" if config.class_from_user else "is that of its DSCP, by a table in registers"
+    found = "stands beside its first beat, in `s_axis_tuser`" if config.class_from_user else "is that of its DSCP, by a table in registers"
     order = "all frames in one plain FIFO with tail drop" if config.fifo else "earliest deadline first; what has missed its own is dropped"
     channels = config.memory.channels
     return f"""| | |
@@ -72,6 +72,7 @@ one id, answers in order). Chunk n lies in memory n modulo {channels}.
 
 def use(config: Config) -> str:
     """Return how its ports are used."""
-    return f"""Frames are taken when `init_done_o` is high. `s_axis_tuser` is {{class (8 bit), 16 bits that come out with
-the frame, damaged}}; `m_axis_tid` is the class. Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}. After reset every
-DSCP has class 0, and every class the longest deadline."""
+    return f"""Frames are taken when `init_done_o` is high. `s_axis_tuser` is {{class (8 bit, at the first beat), 16 bits
+that come out with the frame (at the last beat), damaged (at the last beat)}}; `m_axis_tid` is the class. Registers are
+at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}. After reset every DSCP has class 0, and every class the longest
+deadline."""

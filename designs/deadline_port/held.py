@@ -146,7 +146,7 @@ class DeadlinePortDevice(Device):
         where the device gets the class beside the frame. It arrives now, or at a later time `at` ("3 ms", or cycles of the clock). `error`:
         damaged on the way; the device drops and counts it. Raises UserError.
         """
-        data = values.data(frame)
+        data = values.data(frame, 1)
         if self.config.class_from_user:
             if traffic_class is None:
                 raise UserError(f"{self.config.name} gets the class beside the frame, so send() needs traffic_class")

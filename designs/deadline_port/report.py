@@ -7,6 +7,7 @@ from penstock.designs.deadline_port import registers
 from penstock.designs.design import Curve, Plot, Table
 
 DROP_WORDS = registers.drop_words() | {"missed": "missed their deadlines"}
+LEAST_SHARE = 1e-5  # that is said as a number
 SHOWN_OVER_TIME = 8  # classes with a curve of their own; of more the others are one
 
 
@@ -14,6 +15,8 @@ def _percent(share: float | None) -> str:
     """Return a share in per cent; what is not nothing does not look like nothing."""
     if share is None:
         return "-"
+    if 0 < share < LEAST_SHARE:
+        return f"< {100 * LEAST_SHARE:g} %"
     return "0 %" if not share else f"{100 * share:.3f} %" if share < 0.0095 else f"{100 * share:.1f} %"
 
 

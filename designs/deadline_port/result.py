@@ -64,7 +64,7 @@ def _count(queue: dict[str, Any], key: str, number: int) -> int:
 
 
 def _share(count: int, of: int) -> float | None:
-    return round(count / of, 6) if of else None
+    return float(f"{count / of:.6g}") if of else None  # one of millions is a share, too
 
 
 def _steps(plan: DeadlinePlan, number: int, clock: int) -> list[dict[str, float]]:

@@ -32,7 +32,7 @@ def facts(config: Config) -> str:
 | inputs, and as many outputs | {config.ports} |
 | bytes of a beat | {config.data_bytes} |
 | traffic classes | {config.classes} |
-| longest frame | {config.max_frame_bytes:,} byte |
+| longest frame | {config.max_cells:,} beats, {config.max_cells * config.data_bytes:,} byte; more are dropped |
 | room at an output | {config.room_cells:,} beats for each source and class |
 | losses | {"none: inputs wait" if config.back_pressure else "whole frames, where there is no room; inputs never wait"} |
 | cell switch | {scheduler}; {config.fifo_depth} cells in a FIFO |

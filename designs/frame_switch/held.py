@@ -64,15 +64,14 @@ class FrameSwitchDevice(Device):
             _within("output", output, config.ports)
         if not to:
             raise UserError("outputs is empty; a frame goes to one output at least")
-        if not values.data(frame):
-            raise UserError("a frame has at least 1 byte")
+        data = values.data(frame, 1)
         if len(to) == 1:
-            return self._offer(frame, config.flow(input, to[0], traffic_class), at, error, input)
+            return self._offer(data, config.flow(input, to[0], traffic_class), at, error, input)
         mask = sum(1 << output for output in to)
         if not self._groups:
             raise UserError(f"{config.name} has too many ports for frames with several outputs here; send one for each")
         index = (input * config.classes + traffic_class) * (1 << config.ports) + mask
-        return self._offer(frame, config.flows + index, at, error, input)
+        return self._offer(data, config.flows + index, at, error, input)
 
     def received(self) -> Received:
         """Return the frames that have left since the last call; columns `input`, `output` and `traffic_class` say where each one went."""

@@ -17,7 +17,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
     """Return how full the outputs' lines were while traffic came, and how classes fared."""
     by_port: dict[int, float] = {}
     for row in result["outputs"]:
-        by_port[row["output"]] = by_port.get(row["output"], 0.0) + (row["line_share"] or 0.0)
+        if row["line_share"] is not None:  # None: the run ended before `report.after`
+            by_port[row["output"]] = by_port.get(row["output"], 0.0) + row["line_share"]
     found = []
     if by_port:
         full, least = max(by_port.values()), min(by_port.values())

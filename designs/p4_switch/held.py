@@ -48,9 +48,7 @@ class P4SwitchDevice(Device):
         """
         if not 0 <= values.whole(input, "input") < self.config.ports:
             raise UserError(f"input is {input}, allowed: 0 to {self.config.ports - 1}")
-        if not values.data(frame):
-            raise UserError("a frame has at least 1 byte")
-        return self._offer(frame, input, at, error, input)
+        return self._offer(values.data(frame, 1), input, at, error, input)
 
     def received(self) -> Received:
         """Return the frames that have left since the last call; column `output` says where. Copies that the program made have numbers from

@@ -30,11 +30,14 @@ def sentences(result: dict[str, Any]) -> list[str]:
         f"Program  {result['program']}, drops in egress {'cost time on the link' if result['egress_drops'] == 'charged' else 'are free'}"
     ]
     used = [row for row in result["outputs"] if row["out_packets"]]
+    outputs = []
     if used and (busiest := max(used, key=lambda row: row["line_share"] or 0.0))["line_share"] is not None:
-        lost = sum(row["lost_ns"] for row in used)
-        spent = f"; drops in egress and recirculation took {format_time_ns(lost)} of links" if lost else ""
-        name = f"output {busiest['output']}"
-        found.append(f"Outputs  {len(used)} used; {name} was {100 * busiest['line_share']:.1f} % full while traffic came{spent}")
+        outputs.append(f"{len(used)} used; output {busiest['output']} was {100 * busiest['line_share']:.1f} % full while traffic came")
+    # Also of outputs by which nothing left: all was dropped there, or recirculated.
+    if lost := sum(row["lost_ns"] for row in result["outputs"]):
+        outputs.append(f"drops in egress and recirculation took {format_time_ns(lost)} of links")
+    if outputs:
+        found.append(f"Outputs  {'; '.join(outputs)}")
     if waited := [row for row in result["queues"] if row["sojourn_ns"]["count"]]:
         most = max(waited, key=lambda row: row["sojourn_ns"]["p50"])
         times = ", ".join(f"{word} {format_time_ns(most['sojourn_ns'][key])}" for word, key in (("median", "p50"), ("p99", "p99")))

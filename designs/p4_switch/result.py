@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.designs.p4_switch.config import Config
 from penstock.designs.p4_switch.job import SwitchPlan
-from penstock.engine.result import Departures, binned, distribution
+from penstock.engine.result import Departures, binned, distribution, rates_over_time
 
 SHOWN_OVER_TIME = 16  # queues with points of their own in the result: those that most packets left
 
@@ -94,8 +94,7 @@ def _over_time(raw: dict[str, Any], plan: SwitchPlan) -> dict[str, Any]:
     scale, interval = 1e9 / plan.config.clock_hz, int(plan.job["interval_cycles"])
     points = max(1, -(-int(raw["cycles"]) // interval))
     busiest = sorted(raw["p4"]["queues"], key=lambda queue: -queue["in"]["packets"])[:SHOWN_OVER_TIME]
-    seconds = np.full(points, interval / plan.config.clock_hz)
-    seconds[-1] = (int(raw["cycles"]) - (points - 1) * interval) / plan.config.clock_hz or seconds[-1]
+    seconds = interval / plan.config.clock_hz
     rows = []
     for queue in sorted(busiest, key=lambda queue: (queue["output"], queue["priority"])):
         of = {key: np.zeros(points, dtype=np.int64) for key in queue["points"]}
@@ -111,7 +110,7 @@ def _over_time(raw: dict[str, Any], plan: SwitchPlan) -> dict[str, Any]:
             "priority": int(queue["priority"]),
             "sojourn_mean_ns": mean,
             "sojourn_max_ns": highest,
-            "throughput_bps": [round(8 * int(count) / time) for count, time in zip(of["sent_bytes"], seconds, strict=True)],
+            "throughput_bps": [round(rate) for rate in rates_over_time(of["sent_bytes"], seconds, int(raw["cycles"]) / interval).tolist()],
             "full_packets": of["full"].tolist(),
             "egress_packets": of["egress"].tolist(),
         })  # fmt: skip

@@ -77,8 +77,7 @@ class Commands:
 
     def table_clear(self, name: str) -> None:
         """table_clear <table>."""
-        table = self.control.table(name)
-        self.control.entries = [entry for entry in self.control.entries if entry["table"] != table.number]
+        self.control.clear(self.control.table(name))
 
     # --- action profiles
 

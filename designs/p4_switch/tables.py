@@ -108,6 +108,7 @@ class Control:
     def __init__(self, program: Program):
         self.program = program
         self.entries: list[dict[str, Any]] = []
+        self._keys: dict[int, set[tuple[int, ...]]] = {}  # of each table's entries
         self.defaults: dict[int, dict[str, Any]] = {}
         self.registers: list[dict[str, Any]] = []
         self.meters: list[dict[str, Any]] = []
@@ -202,14 +203,23 @@ class Control:
             raise UserError(f"table {table.name!r} matches {table.kind}: each entry needs a priority; a lower number comes first")
         if len(self.entries) >= MOST_ENTRIES:
             raise UserError(f"there are more than {MOST_ENTRIES} entries")
-        mine = sum(entry["table"] == table.number for entry in self.entries) if table.size <= 1 << 10 else 0
-        if mine >= table.size:
+        keys = self._keys.setdefault(table.number, set())
+        if len(keys) >= table.size:
             raise UserError(f"table {table.name!r} has room for {table.size} entries; there are more")
         made = programs.entry(
             table, matches, priority if ordered and priority is not None else 0, action and action[0], action[1] if action else []
         )
+        key = (*made["low"], *made["high"], made["priority"])
+        if key in keys:
+            raise UserError(f"table {table.name!r} has an entry with the same key{' and priority' if ordered else ''} already")
+        keys.add(key)
         self.entries.append({"table": table.number, **made, **more})
-        return mine
+        return len(keys) - 1
+
+    def clear(self, table: TableInfo) -> None:
+        """Forget the entries of a table."""
+        self.entries = [entry for entry in self.entries if entry["table"] != table.number]
+        self._keys.pop(table.number, None)
 
     def default(self, table: TableInfo, action: tuple[Action, list[int]] | None, **more: Any) -> None:
         """Set a table's default action. Raises UserError."""

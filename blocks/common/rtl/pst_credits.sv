@@ -4,7 +4,7 @@
 // Whether a credit is taken, and how many come back, is often known last in a cycle: it only chooses between what the count would become.
 // Latency: 1 cycle. Reset: all credits are here.
 module pst_credits #(
-    parameter int unsigned Credits = 32,    // >= 1
+    parameter int unsigned Credits = 32,    // >= 1, with Late >= 2
     parameter bit          Late = 1'b0,     // take_i says what was used in the cycle before, so the last credit is kept back
     localparam int unsigned CountWidth = $clog2(Credits + 1)
 ) (
@@ -14,6 +14,10 @@ module pst_credits #(
     input  logic [1:0] give_i,    // so many come back
     output logic       any_o
 );
+
+  if (Credits < 32'(Late) + 1) begin : g_bad_credits
+    $error("pst_credits: Credits is %0d, allowed: %0d and more", Credits, 32'(Late) + 1);
+  end
 
   typedef logic [CountWidth-1:0] count_t;
 

@@ -6,6 +6,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 
+from penstock.hardware import elaborated, library
 from penstock.testing import testkit
 
 
@@ -38,6 +39,14 @@ async def mixed(dut) -> None:
         for give in range(min(3, credits - count + take) + 1)
     }
     assert len(seen) > 0.5 * len(possible), f"{len(seen)} of {len(possible)} cases"
+
+
+@pytest.mark.parametrize(("credits", "late"), [(0, 0), (1, 1)])
+def test_a_counter_that_would_never_have_one_is_refused(credits: int, late: int) -> None:
+    sources = library.sources_of("pst_credits")
+    said = elaborated.complaint("pst_credits", sources, {"Credits": credits, "Late": late})
+    assert said == f"pst_credits: Credits is {credits}, allowed: {late + 1} and more"
+    assert elaborated.complaint("pst_credits", sources, {"Credits": credits + 1, "Late": late}) is None
 
 
 @pytest.mark.parametrize(("credits", "late"), [(1, 0), (2, 0), (5, 0), (32, 0), (2, 1), (32, 1)])

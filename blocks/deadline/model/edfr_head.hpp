@@ -509,7 +509,7 @@ struct EdfrSender {
         uint32_t left = 0;
     };
 
-    explicit EdfrSender(const EdfrSettings& s) : decided(s.decided), words_(kWords) {}
+    explicit EdfrSender(const EdfrSettings& s) : decided(s.decided), words_(kWords), ahead_(s.no_deadlines ? 0 : 1) {}
 
     Now look(int64_t now) const {
         Now n;
@@ -527,7 +527,7 @@ struct EdfrSender {
         bool changed = n.go || in || late.valid || valid_ != 0;
         const bool out_ready = !m_valid || m_ready, gives = words_.valid() && out_ready;
         const Word out = words_.valid() ? words_.front() : Word{};
-        const bool skip = out.first ? out.late || now + 1 > out.sent.frame.deadline : skip_;
+        const bool skip = out.first ? out.late || now + ahead_ > out.sent.frame.deadline : skip_;
         changed |= gives || (m_valid && m_ready);
         late.valid = gives && out.first && skip;
         if (late.valid) {
@@ -566,6 +566,7 @@ struct EdfrSender {
     EdfrFifo<Word> words_;
     bool first_ = true, skip_ = false;
     uint32_t left_ = 0, credit_ = kWords, valid_ = 0;
+    int64_t ahead_;  // what goes into the output register is offered so much later: a cycle, or none as time stands still
     std::array<Word, 3> stage_{};
 };
 

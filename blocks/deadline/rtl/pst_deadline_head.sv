@@ -22,6 +22,7 @@ module pst_deadline_head
     parameter int unsigned Lines         = 16,    // headers of a class that are at hand, a power of two, 4..64
     parameter int unsigned Reads         = 16,    // chunks on their way from memory, 2..64
     parameter int unsigned Decided       = 4,     // frames between decision and data, 2..64
+    parameter bit          NoDeadlines   = 1'b0,  // now_i stands still
     parameter int unsigned Columns       = 1,     // of a wide port that this is a column of: 1 (it is none), 2, 4, 8
     parameter int unsigned RunFrames     = 16,    // frames of a class in a row in one column, a power of two, 2..256
     localparam int unsigned ClassWidth = $clog2(Classes),
@@ -350,7 +351,7 @@ module pst_deadline_head
   );
 
   pst_deadline_sender #(
-      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Voids(Columns > 1)
+      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Voids(Columns > 1), .NoDeadlines(NoDeadlines)
   ) u_sender (
       .clk_i, .rst_i, .now_i,
       .s_frame_valid_i(send_valid), .s_frame_ready_o(send_done), .s_frame_class_i(frame.class_id), .s_frame_place_i(frame.place),

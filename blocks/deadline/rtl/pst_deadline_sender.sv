@@ -9,10 +9,11 @@
 module pst_deadline_sender
   import pst_deadline_pkg::*;
 #(
-    parameter int unsigned Classes    = 64,
-    parameter int unsigned ChunkBeats = 64,
-    parameter int unsigned Places     = 4,
-    parameter bit          Voids      = 1'b0,   // m_void_o: a frame that is over leaves a word of no data, the last of it
+    parameter int unsigned Classes     = 64,
+    parameter int unsigned ChunkBeats  = 64,
+    parameter int unsigned Places      = 4,
+    parameter bit          Voids       = 1'b0,  // m_void_o: a frame that is over leaves a word of no data, the last of it
+    parameter bit          NoDeadlines = 1'b0,  // now_i stands still
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned PtrWidth   = $clog2(Places) + 1,
     localparam int unsigned PlaceWidth = ClassWidth + PtrWidth - 1,
@@ -161,7 +162,7 @@ module pst_deadline_sender
   logic skip_q, skip, m_valid_q;
 
   assign out_ready = !m_valid_q || m_ready_i;
-  assign skip      = out.first ? out.late || later(now_i + 1'b1, out.header.deadline) : skip_q;
+  assign skip      = out.first ? out.late || later(now_i + time_t'(!NoDeadlines), out.header.deadline) : skip_q;
 
   always_ff @(posedge clk_i) begin
     if (out_ready) begin

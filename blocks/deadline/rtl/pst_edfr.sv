@@ -58,7 +58,7 @@ module pst_edfr
     input  logic [            6:0] s_bytes_last_i,      // 1..64, in the last beat
     input  logic                   s_last_i,
     input  logic                   s_bad_i,             // in the last beat
-    input  logic [ ClassWidth-1:0] s_class_i,           // with ClassFromUser
+    input  logic [ ClassWidth-1:0] s_class_i,           // with ClassFromUser, at the first beat
     input  logic [           15:0] s_user_i,            // stands beside every beat, comes out with the frame
     input  time_t                  s_arrived_i,         // with ArrivedGiven, at the first beat: a cycle of now_o's that is over
     // frames out
@@ -344,7 +344,8 @@ module pst_edfr
 
   pst_deadline_head #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .MinFrameBytes(MinFrameBytes),
-      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
+      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided), .NoDeadlines(NoDeadlines),
+      .Columns(Columns), .RunFrames(RunFrames)
   ) u_head (
       .clk_i, .rst_i, .init_done_o(head_done), .now_i(now_q),
       .s_loop_valid_i(loop_valid), .s_loop_ready_o(loop_ready), .s_loop_class_i(loop_class), .s_loop_serial_i(loop_serial),

@@ -63,7 +63,8 @@ module pst_edfr_wide
     input  logic [Columns-1:0]                  s_bad_i,             // in the last segment
     input  logic [Columns-1:0][ ClassWidth-1:0] s_class_i,           // in the first one, with ClassFromUser
     input  logic [Columns-1:0][           15:0] s_user_i,            // in the first one, comes out with the frame
-    // words out, the same; class, deadline and user in the first segment. Ordered = 0: segment c is column c's
+    // words out, the same; class, deadline and user in the first segment. Ordered = 0: segment c is column c's, and m_used_o[c] says that it
+    // is valid: another column's may become so beside it while m_ready_i is low; m_valid_o says that one is
     output logic                                m_valid_o,
     input  logic                                m_ready_i,
     output logic [Columns-1:0]                  m_used_o,

@@ -144,3 +144,8 @@ SLOW = {**port.SMALL, "Classes": 5, "ChunkBeats": 16, "TickCycles": 37, "Lines":
                                         pytest.param(port.LARGE, marks=pytest.mark.slow)], ids=["3-8", "5-16", "64-64"])  # fmt: skip
 def test_edfr_model(parameters: dict) -> None:
     testkit.run_module("deadline", "pst_edfr", parameters)
+
+
+def test_nothing_is_over_while_time_stands_still() -> None:
+    """Without deadlines no frame is late, also where its class may not wait at all."""
+    testkit.run_module("deadline", "pst_edfr", {**port.SMALL, "NoDeadlines": 1, "DefaultCycles": 0}, testcase="light")

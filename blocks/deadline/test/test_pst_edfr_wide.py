@@ -175,3 +175,8 @@ LARGE = {**SMALL, "Columns": 8, "RunFrames": 16, "Classes": 16, "ChunkBeats": 16
 @pytest.mark.parametrize("parameters", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["2-3", "8-16"])
 def test_pst_edfr_wide(parameters: dict) -> None:
     testkit.run_module("deadline", "pst_edfr_wide", parameters)
+
+
+def test_columns_apart() -> None:
+    """Each column offers by itself, and holds its offer, while others begin theirs beside it."""
+    testkit.run_module("deadline", "pst_edfr_wide", {**SMALL, "Ordered": 0}, testcase="mixed")

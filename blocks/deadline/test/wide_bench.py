@@ -42,6 +42,7 @@ class Bench:
         get = testkit.parameter
         self.columns, self.classes, self.longest = get("Columns", 8), get("Classes", 64), get("MaxFrameBytes", 9600)
         self.run_frames, self.default = get("RunFrames", 16), get("DefaultCycles", 100000)
+        self.apart = not get("Ordered", 1)
         self.start = get("StartTime", 0)  # of the clock at the ports; in the book times count from reset
         size = get("Chunks", 4096) * get("ChunkBeats", 64) * LINE
         self.memory = AxiMemories(dut, (size,) * self.columns, rng, (10, 30))
@@ -56,8 +57,9 @@ class Bench:
         self.at = 0  # segments of the first one that are in words
         self.word: list[tuple[Frame, int, bool] | None] | None = None  # what is offered
         self.of = [Class({self.default}) for _ in range(self.classes)]
-        self.out: tuple[Frame, bytearray] | None = None
-        self.held: tuple | None = None
+        # Of the one stream out, or, where columns are ports by themselves, of each.
+        self.out: list[tuple[Frame, bytearray] | None] = [None] * (self.columns if self.apart else 1)
+        self.held: list[tuple | None] = [None] * len(self.out)
         self.count = dict.fromkeys(("in", "sent", "skipped", "lost", "segments", "words", *EVENTS), 0)
         self.setting: tuple[int, int] | None = None
 
@@ -158,42 +160,57 @@ class Bench:
     def _sending(self, ready: bool) -> None:
         dut = self.dut
         if not int(dut.m_valid_o.value):
-            assert self.held is None, "an offer is taken back"
+            assert not any(self.held), "an offer is taken back"
             return
         names = ("used", "data", "first", "last", "bytes_last", "class", "deadline", "user")
         words = {name: getattr(dut, f"m_{name}_o").value.to_unsigned() for name in names}
-        assert self.held in (None, tuple(words.values())), "what is offered changes"
-        if self.held is None:
+        if self.apart:
             for s in range(self.columns):
-                if words["used"] >> s & 1:
-                    self._segment(s, words)
-        self.held = None if ready else tuple(words.values())
+                own = {name: value >> s * self._width(name) & (1 << self._width(name)) - 1 for name, value in words.items()}
+                self._offered(s, [s] if own["used"] else [], tuple(own.values()) if own["used"] else None, words, ready)
+        else:
+            self._offered(0, [s for s in range(self.columns) if words["used"] >> s & 1], tuple(words.values()), words, ready)
         if ready:
             self.count["words"] += 1
             self.count["segments"] += words["used"].bit_count()
 
-    def _segment(self, s: int, words: dict[str, int]) -> None:
+    def _width(self, name: str) -> int:
+        return {"data": 512, "bytes_last": 7, "class": self.class_width, "deadline": 32, "user": 16}.get(name, 1)
+
+    def _offered(self, stream: int, segments: list[int], offer: tuple | None, words: dict[str, int], ready: bool) -> None:
+        """Look at what a stream offers: it stays until it is taken."""
+        held = self.held[stream]
+        assert held is None or offer is not None, "an offer is taken back"
+        assert held in (None, offer), "what is offered changes"
+        if held is None:
+            for s in segments:
+                self._segment(stream, s, words)
+        self.held[stream] = None if ready else offer
+
+    def _segment(self, stream: int, s: int, words: dict[str, int]) -> None:
         def at(name: str, width: int) -> int:
             return words[name] >> width * s & (1 << width) - 1
 
         if at("first", 1):
-            assert self.out is None, "a frame begins within another"
+            assert self.out[stream] is None, "a frame begins within another"
             class_id, user, deadline = at("class", self.class_width), at("user", 16), at("deadline", 32) - self.start & MASK32
             late = signed(self.now - deadline)
             assert late <= 0, f"a frame of class {class_id} begins {late} cycles after its deadline"
             of = self.of[class_id]
+            if self.apart:  # of one class several columns have frames
+                of.queue = deque(sorted(of.queue, key=lambda frame: frame.user != user))
             while of.queue and of.queue[0].user != user:
                 of.lost.append(of.queue.popleft())
             assert of.queue, f"class {class_id}: a frame comes out that is not inside, or out of order"
             frame = of.queue.popleft()
             assert signed(deadline - frame.arrived) in of.waits, f"deadline {deadline} of a frame that arrived at {frame.arrived}"
-            self.out = (frame, bytearray())
-        assert self.out is not None, "a segment of no frame"
-        frame, data = self.out
+            self.out[stream] = (frame, bytearray())
+        assert self.out[stream] is not None, "a segment of no frame"
+        frame, data = self.out[stream]
         data += at("data", 512).to_bytes(LINE, "little")[: at("bytes_last", 7) if at("last", 1) else LINE]
         if at("last", 1):
             assert bytes(data) == frame.data, f"class {frame.class_id}: another frame comes out, {len(data)} byte for {len(frame.data)}"
-            self.out = None
+            self.out[stream] = None
             self.count["sent"] += 1
 
     async def run(self, cycles: int) -> None:
@@ -206,13 +223,13 @@ class Bench:
     async def drain(self, limit: int) -> None:
         """Let all go that is inside; then check that all is accounted for, to the byte, and nothing given up before its time."""
         for _ in range(limit):
-            if not self.input and self.word is None and not self.inside() and self.out is None and self.setting is None:
+            if not self.input and self.word is None and not self.inside() and not any(self.out) and self.setting is None:
                 break
             await self.cycle()
         else:
             raise AssertionError(f"stuck: {self.inside()} frames inside, {len(self.input)} before it: {self.count}")
         await self.run(300)
-        assert self.inside() == 0 and self.out is None
+        assert self.inside() == 0 and not any(self.out)
         for class_id, of in enumerate(self.of):
             of.lost += of.queue
             of.queue.clear()

@@ -9,7 +9,7 @@ module pst_frame_switch #(
     parameter int unsigned Ports = 4,              // a power of two, 2..64
     parameter int unsigned DataBytes = 32,         // of a beat, >= 1
     parameter int unsigned Classes = 8,            // >= 1; 0 is the highest
-    parameter int unsigned MaxFrameBytes = 9600,   // longer frames are dropped, >= 1
+    parameter int unsigned MaxFrameBytes = 9600,   // frames of more beats than this takes are dropped, >= 1
     parameter int unsigned RoomCells = 512,        // beats of room for a source and class at an output, a power of two
     parameter bit          BackPressure = 1'b1,
     parameter int unsigned FifoDepth = 16,         // cells of the cell switch's FIFOs; see there
@@ -45,7 +45,7 @@ module pst_frame_switch #(
     output logic [Ports-1:0][PortWidth:0]     ev_drop_count_o,  // cells that the cell switch dropped
     output logic [Ports-1:0][NumberWidth:0]   ev_lost_o,        // frames that lost a cell in the cell switch
     output logic [Ports-1:0]                  ev_no_room_o,     // a frame found no room
-    output logic [Ports-1:0]                  ev_bad_o          // a frame had the error flag, or was longer than MaxFrameBytes
+    output logic [Ports-1:0]                  ev_bad_o          // a frame had the error flag, or more beats than MaxFrameBytes takes
 );
 
   // With BackPressure a frame must fit into its room.

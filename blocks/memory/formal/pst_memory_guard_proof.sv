@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_memory_guard. The slave's master may do what AXI4 allows. The memory may stall, answer with errors or fall silent at any
+// Proof bench of pst_memory_guard. The slave's master may do what AXI4 allows, data before their address too. The memory may stall, answer with errors or fall silent at any
 // moment; until it is lost it answers what it was asked, from then on whatever it likes.
 //
 // Proved: each read gets as many beats as it asked for, the last one marked, and no other; each write whose address and data were taken
@@ -83,12 +83,19 @@ module pst_memory_guard_proof #(
 
   list_t reads_q, writes_q, owed_q;   // reads without their last beat; addresses taken without response; data that the memory is owed
   list_t data_q;                      // addresses offered by the master whose data it has not sent
+  logic [2:0] ahead_q;                // bursts whose data it has sent, and whose address it has not offered: a lost memory's are taken
   logic [2:0] ended_q;                // last beats taken from the master without response
   logic [2:0] m_writes_q, m_ended_q;  // addresses and last beats that the memory has taken without response
   list_t m_reads_q;                   // reads that the memory has taken, without their last beat
   logic [7:0] beat_q, m_beat_q, w_beat_q, m_w_beat_q;
   logic aw_seen_q, m_aw_seen_q, seen_q;
+  logic early_q;                      // the beat on offer was so before its address
   initial seen_q = 1'b0;
+
+  logic aw_begins, w_ends, w_ends_ahead;
+  assign aw_begins    = awvalid_i && !aw_seen_q;
+  assign w_ends       = wvalid_i && wready && wlast_i;
+  assign w_ends_ahead = w_ends && data_q.level == 0;  // perhaps in the cycle in which its address is offered
 
   always_ff @(posedge clk_i) begin
     seen_q      <= 1'b1;
@@ -96,12 +103,14 @@ module pst_memory_guard_proof #(
     m_reads_q   <= changed(m_reads_q, m_arvalid && m_arready_i && !lost, m_arlen, m_rvalid_i && m_rready && m_rlast_i && !lost);
     writes_q    <= changed(writes_q, awvalid_i && awready, awlen_i, bvalid && bready_i);
     owed_q      <= changed(owed_q, m_awvalid && !m_aw_seen_q, m_awlen, m_wvalid && m_wready_i && m_wlast);
-    data_q      <= changed(data_q, awvalid_i && !aw_seen_q, awlen_i, wvalid_i && wready && wlast_i);
+    data_q      <= changed(data_q, aw_begins && ahead_q == 0 && !w_ends_ahead, awlen_i, w_ends && !w_ends_ahead);
+    ahead_q     <= ahead_q + 3'(w_ends_ahead && !(aw_begins && ahead_q == 0)) - 3'(aw_begins && ahead_q != 0);
     ended_q     <= ended_q + 3'(wvalid_i && wready && wlast_i) - 3'(bvalid && bready_i);
     m_writes_q  <= m_writes_q + 3'(m_awvalid && m_awready_i && !lost) - 3'(m_bvalid_i && m_bready && !lost);
     m_ended_q   <= m_ended_q + 3'(m_wvalid && m_wready_i && m_wlast && !lost) - 3'(m_bvalid_i && m_bready && !lost);
     aw_seen_q   <= awvalid_i && !awready;
     m_aw_seen_q <= m_awvalid && !m_awready_i;
+    early_q     <= wvalid_i && !wready && (early_q || (data_q.level == 0 && !awvalid_i));
     if (rvalid && rready_i) beat_q <= rlast ? '0 : beat_q + 1'b1;
     if (m_rvalid_i && m_rready && !lost) m_beat_q <= m_rlast_i ? '0 : m_beat_q + 1'b1;
     if (wvalid_i && wready) w_beat_q <= wlast_i ? '0 : w_beat_q + 1'b1;
@@ -112,11 +121,13 @@ module pst_memory_guard_proof #(
       writes_q    <= '0;
       owed_q      <= '0;
       data_q      <= '0;
+      ahead_q     <= '0;
       ended_q     <= '0;
       m_writes_q  <= '0;
       m_ended_q   <= '0;
       aw_seen_q   <= 1'b0;
       m_aw_seen_q <= 1'b0;
+      early_q     <= 1'b0;
       beat_q      <= '0;
       m_beat_q    <= '0;
       w_beat_q    <= '0;
@@ -129,10 +140,10 @@ module pst_memory_guard_proof #(
     if (!seen_q) m_reset_first : assume (rst_i);
     if (!rst_i) begin
       m_lengths : assume (awlen_i <= LongestLen && arlen_i <= LongestLen);
-      // The master has at most so many bursts under way, and its data does not come before its address.
-      m_few_writes : assume (!awvalid_i || aw_seen_q || 32'(data_q.level) < Most);
-      m_data_has_an_address : assume (!wvalid_i || data_q.level != 0);
-      m_last_is_last : assume (!wvalid_i || wlast_i == (w_beat_q == data_q.len[0]));
+      // The master has at most so many bursts under way. Its data may come before their address, which then fits them.
+      m_few_writes : assume (!aw_begins || 32'(data_q.level) < Most);
+      m_last_is_last : assume (!wvalid_i || data_q.level == 0 || wlast_i == (w_beat_q == data_q.len[0]));
+      m_length_fits : assume (!aw_begins || data_q.level != 0 || ahead_q != 0 || awlen_i >= w_beat_q + 8'(wvalid_i && wready && !wlast_i));
       if (!lost) begin
         m_no_answer_unasked : assume (!m_rvalid_i || m_reads_q.level != 0);
         m_bursts_end : assume (!m_rvalid_i || m_rlast_i == (m_beat_q == m_reads_q.len[0]));
@@ -197,7 +208,9 @@ module pst_memory_guard_proof #(
       a_own_beats : assert (u_dut.u_read.beat_q == beat_q && u_dut.u_write.beat_q == m_w_beat_q);
       a_own_beats_fit : assert ((reads_q.level == 0 ? beat_q == 0 : beat_q <= reads_q.len[0])
                             && (owed_q.level == 0 ? m_w_beat_q == 0 : m_w_beat_q <= owed_q.len[0])
-                            && (data_q.level == 0 ? w_beat_q == 0 : w_beat_q <= data_q.len[0]));
+                            && (data_q.level == 0 ? lost || w_beat_q == 0 : w_beat_q <= data_q.len[0]));
+      a_own_ahead : assert (ahead_q == 0 || (lost && data_q.level == 0));
+      a_own_balance : assert (4'(writes_q.level) + 4'(aw_seen_q) + 4'(ahead_q) == 4'(ended_q) + 4'(data_q.level));
       a_own_seen : assert (u_dut.u_write.aw_held_q == m_aw_seen_q);
       a_own_offered_len : assert (!aw_seen_q || data_q.level == 0 || data_q.len[data_q.level-1'b1] == awlen_i);
       a_own_sent : assert (32'(data_q.level) <= Most);
@@ -221,6 +234,8 @@ module pst_memory_guard_proof #(
       c_lost_with_work : cover (lost && 32'(reads_q.level) == Most && 32'(writes_q.level) == Most && owed_q.level != 0);
       c_answered_for : cover ($past(lost) && rvalid && rready_i && rlast && bvalid && bready_i);
       c_late_answer : cover (lost && m_rvalid_i && m_bvalid_i && $past(lost && m_rvalid_i));
+      c_data_waits_for_its_address : cover (!lost && early_q && wvalid_i && wready);
+      c_lost_before_its_address : cover (lost && ahead_q == 2 && awvalid_i);
       c_survived : cover (!lost && timeout_i != 0 && m_rvalid_i && $past(!m_rvalid_i && u_dut.read_waited_q >= 2));
     end
   end

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blocks/common/model/drop.hpp"
+#include "blocks/deadline/model/edfr_parts.hpp"
 #include "blocks/deadline/model/exact_edfr.hpp"
 #include "penstock/engine/python_columns.hpp"
 
@@ -20,17 +21,39 @@ using namespace engine;
 
 namespace {
 
+// When the line has brought each frame's first beat, of frames in the order in which they come.
+class FirstBeats {
+  public:
+    explicit FirstBeats(const Link& line) : line_(line) {}
+
+    std::int64_t of(const Frame& frame, std::int64_t last_bit) {
+        const Ticks all = line_.time(frame.length);
+        Ticks start = std::max(frame.arrival, free_);
+        // One before it was lost in front of the port: then it began some part of a cycle before this at most.
+        if (cycle_ceil(start + all) != last_bit) start = ticks(last_bit) - all;
+        free_ = start + line_.frame_time(frame.length);
+        return cycle_ceil(start + line_.time(std::min(frame.length, EdfrSettings::kBeatBytes)));
+    }
+
+  private:
+    Link line_;
+    Ticks free_ = 0;
+};
+
 // Every good frame goes to an exact EDFR in front of the same link: from its last bit on, with the deadline that the device has given it.
-// Frames that the device drops for want of memory go there, too: the exact one has all the memory that it needs.
+// Frames that the device drops for want of memory go there, too: the exact one has all the memory that it needs. A plain FIFO gives none:
+// there it is the one that a port with deadlines gives, which counts from the first beat on.
 class DeadlineMeasurement final : public OwnMeasurement {
   public:
-    DeadlineMeasurement(std::uint32_t classes, std::int64_t interval, std::optional<DeadlineLink> link,
+    DeadlineMeasurement(std::uint32_t classes, std::int64_t interval, std::optional<DeadlineLink> link, const Link& line,
                         std::shared_ptr<const DeadlineBook> book, std::vector<std::int64_t> wait)
-        : interval_(interval), book_(std::move(book)), wait_(std::move(wait)), of_(classes) {
+        : interval_(interval), book_(std::move(book)), first_beats_(line), wait_(std::move(wait)), of_(classes) {
         if (link) exact_.emplace(*link, EdfrQueue());
     }
 
-    void arrived(std::int64_t last_bit, const Frame& frame) override { came_.push_back({frame.number, last_bit}); }
+    void arrived(std::int64_t last_bit, const Frame& frame) override {
+        came_.push_back({frame.number, first_beats_.of(frame, last_bit), last_bit});
+    }
     void accepted(std::int64_t, const Frame& frame, std::uint32_t slot) override {
         if (slot >= deadline_.size()) deadline_.resize(std::max<std::size_t>(slot + 1, 2 * deadline_.size()));
         deadline_[slot] = offer(frame);
@@ -89,16 +112,16 @@ class DeadlineMeasurement final : public OwnMeasurement {
     };
     struct Came {
         std::uint64_t number;
-        std::int64_t last_bit;
+        std::int64_t first_beat, last_bit;
     };
 
     // Frames have their deadlines in the order in which they came; those before it were refused. Returns its deadline.
     std::int64_t offer(const Frame& frame) {
         while (!came_.empty() && came_.front().number != frame.number) came_.pop_front();
         if (came_.empty()) return book_->deadline;
-        const std::int64_t arrival = came_.front().last_bit;
+        const auto [number, first_beat, arrival] = came_.front();
         came_.pop_front();
-        const std::int64_t deadline = wait_.empty() ? book_->deadline : arrival + wait_[frame.queue];
+        const std::int64_t deadline = wait_.empty() ? book_->deadline : first_beat + kDueCycles + wait_[frame.queue];
         if (exact_ && deadline < arrival)
             of_[frame.queue].missed.add(frame.length);
         else if (exact_)
@@ -106,9 +129,12 @@ class DeadlineMeasurement final : public OwnMeasurement {
         return deadline;
     }
 
+    static constexpr std::int64_t kDueCycles = 2;  // from a first beat at the port to pst_deadline_due, through pst_dscp_class
+
     std::int64_t interval_;
     std::shared_ptr<const DeadlineBook> book_;
-    std::vector<std::int64_t> wait_;  // by class, from the last bit on; empty: the device tells deadlines
+    FirstBeats first_beats_;
+    std::vector<std::int64_t> wait_;  // by class; empty: the device tells deadlines
     std::optional<ExactEdfr> exact_;
     std::vector<Row> of_;
     std::vector<std::uint64_t> missed_;   // [interval][class]
@@ -134,8 +160,8 @@ std::unique_ptr<OwnMeasurement> deadline_measurement(Table& job, const DeadlineP
     if (!environment.egress_bps.empty() && environment.egress_bps.front() >= 1)
         link.emplace(static_cast<std::uint64_t>(environment.clock_hz), static_cast<std::uint64_t>(environment.egress_bps.front()),
                      environment.overhead_bytes);
-    return std::make_unique<DeadlineMeasurement>(settings.classes, job.integer("interval_cycles", 0, kMaxCycles, 0), link, std::move(book),
-                                                 std::move(wait));
+    return std::make_unique<DeadlineMeasurement>(settings.classes, job.integer("interval_cycles", 0, kMaxCycles, 0), link,
+                                                 environment.ingress(0), std::move(book), std::move(wait));
 }
 
 }  // namespace penstock

@@ -19,9 +19,10 @@ std::uint32_t PortRegisters::read(std::uint32_t address, std::uint32_t free_chun
     for (const auto& [at, amount] : shown)
         if (inside(at)) return in(at, *amount);
     if (inside(registers::kQueuedFrames)) {
-        const auto& s = shown_;
-        return in(registers::kQueuedFrames, {s.in.packets - s.out.packets - s.missed.packets - s.lost.packets - s.no_page.packets,
-                                             s.in.bytes - s.out.bytes - s.missed.bytes - s.lost.bytes - s.no_page.bytes});
+        const auto& s = shown_;  // of a plain FIFO class 0 may hold less than none
+        const auto frames = s.in.packets - s.out.packets - s.missed.packets - s.lost.packets - s.no_page.packets;
+        const auto bytes = s.in.bytes - s.out.bytes - s.missed.bytes - s.lost.bytes - s.no_page.bytes;
+        return in(registers::kQueuedFrames, {frames & fields::kQueuedFramesValue.most(), bytes & fields::kQueuedBytesValue.most()});
     }
     for (unsigned reason = 1; reason < kDropReasons; ++reason)
         if (const std::uint32_t at = kDropCounters[reason].packets; at != 0 && inside(at)) return in(at, dropped_[reason]);

@@ -37,7 +37,8 @@ module pst_deadline_port
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
-    // frames in; tuser: class (with ClassFromUser), 16 bits that come out with the frame, and at the last beat: the frame is damaged
+    // frames in; tuser: class (at the first beat, with ClassFromUser), 16 bits that come out with the frame (at the last beat), and at the
+    // last beat: the frame is damaged
     input  logic [DataWidth-1:0]               s_axis_tdata_i,
     input  logic [DataBytes-1:0]               s_axis_tkeep_i,
     input  logic                               s_axis_tlast_i,
@@ -170,8 +171,21 @@ module pst_deadline_port
     for (int unsigned i = 0; i < DataBytes; i++) count_ones += 7'(keep[i]);
   endfunction
 
-  // A frame of a class that there is not goes as a damaged one of class 0.
-  assign known           = !ClassFromUser || 32'(s_axis_tuser_i[24:17]) < Classes;
+  // A frame of a class that there is not goes as a damaged one of class 0. Its first beat says so; what stands beside the others is no class.
+  if (ClassFromUser) begin : g_known
+    logic first_q, known_q;
+    assign known = first_q ? 32'(s_axis_tuser_i[24:17]) < Classes : known_q;
+    always_ff @(posedge clk_i) begin
+      if (in_valid && in_ready) begin
+        first_q <= in_last;
+        known_q <= known;
+      end
+      if (rst_i) first_q <= 1'b1;
+    end
+  end else begin : g_table
+    assign known = 1'b1;
+  end
+
   assign in_valid        = s_axis_tvalid_i && init_q;
   assign s_axis_tready_o = in_ready && init_q;
   assign in_data         = s_axis_tdata_i;

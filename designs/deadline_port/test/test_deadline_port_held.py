@@ -107,6 +107,7 @@ def test_all_classes_where_none_are_named() -> None:
         (lambda device: device.set_memory_limit("1 kB"), "size: must be"),
         (lambda device: device.counters("video"), 'traffic_class: names class "video"'),
         (lambda device: device.send(marked(0), "voice"), "so send() takes no traffic_class"),
+        (lambda device: device.send(b""), "a frame has at least 1 byte"),
         (lambda device: device.read("nothing"), "the device has no register 'nothing'; docs/registers_deadline_port.md lists them"),
     ],
 )

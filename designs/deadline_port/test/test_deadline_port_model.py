@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_deadline_port import frames, job, library, set_class, set_dscp, some
+from test_deadline_port import COMMANDS, frames, job, library, set_class, set_dscp, some
 
 from penstock.designs import configs
 from penstock.designs.deadline_port import registers
@@ -71,6 +71,32 @@ def test_both_engines_agree(name: str, jobs: int) -> None:
         assert not found, f"job {number}: {found[:5]}"
         missed += rtl["packets"]["dropped"].get("missed", 0)
     assert missed or name == "tiny_fifo_3"
+
+
+def test_what_is_queued_wraps_as_in_the_hardware() -> None:
+    """Class 0 of a plain FIFO has lost frames of all classes, so less than none is queued: modulo 2^50 frames and 2^56 bytes."""
+    config, path = library("tiny_fifo_3")
+    at, found = registers.address, []
+    given = job(config, path, [], [], any_class=True, egress_bps=1e8)
+    for memory in given["device"]["memories"]:
+        memory["faults"] = [{"what": "errors", "from": 0, "until": 1_000_000}]
+    for key in ("duration_cycles", "drain", "max_cycles", "quiet_cycles"):
+        given.pop(key)
+    for one in (given, on_the_model(given)):
+        session = engine.module().Session(one)
+        session.start()
+        for number in range(100):
+            session.offer(10 * number, 64 % 3, bytes(500))  # of class 1
+        session.advance(300_000, until_empty=True)
+        for address, value in ((at("class_index"), 0), (at("command"), COMMANDS["snapshot"])):
+            session.write(address, value)
+        while session.read(at("status")) & 2:
+            pass
+        found.append([session.read(at(name) + part) for name in ("lost_frames", "queued_frames", "queued_bytes") for part in (0, 4)])
+        assert_clean(session.end())
+    lost = found[0][0]
+    assert lost > 10 and found[0][2:] == [2**32 - lost, 2**18 - 1, 2**32 - 500 * lost, 2**24 - 1]
+    assert found[1] == found[0]
 
 
 def test_no_frame_begins_late_and_as_many_miss_as_of_an_exact_one() -> None:

@@ -203,9 +203,16 @@ def test_random_results_by_counting(classes: int) -> None:
             assert row["late_packets"] == sum(wait * 10 > deadlines[number] * 1000 for wait in mine)
             assert row["latency_ns"]["count"] == len(mine) and row["latency_ns"]["max"] == (max(mine) * 10 if mine else None)
             came = len(mine) + int(missed[number])
-            assert row["missed_share"] == (round(int(missed[number]) / came, 6) if came else None)
+            assert row["missed_share"] == (pytest.approx(int(missed[number]) / came, rel=1e-5) if came else None)
         came = count + int(missed[:used].sum())
-        assert own["missed_share"] == (round(int(missed[:used].sum()) / came, 6) if came else None)
+        assert own["missed_share"] == (pytest.approx(int(missed[:used].sum()) / came, rel=1e-5) if came else None)
+
+
+def test_what_is_not_nothing_does_not_look_like_nothing() -> None:
+    """One frame of four millions, as many as a run may have."""
+    assert result._share(1, 4_000_000) == 2.5e-7 and result._share(0, 4_000_000) == 0 and result._share(0, 0) is None
+    shares = {None: "-", 0.0: "0 %", 2.5e-7: "< 0.001 %", 4e-6: "< 0.001 %", 1e-5: "0.001 %", 0.0012: "0.120 %", 0.25: "25.0 %"}
+    assert [report._percent(share) for share in shares] == list(shares.values())
 
 
 def test_ranges_of_dscps() -> None:

@@ -216,6 +216,21 @@ def test_exact_edfr_beside_one_in_python(place: Path, capsys: pytest.CaptureFixt
     assert abs(sum(port) - sum(exact)) <= max(3, 0.1 * sum(exact)), (port, exact)
 
 
+def test_the_exact_edfr_is_the_same_beside_a_fifo(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same arrivals have the same deadlines, whichever port stands there: large frames on a slow line, overloaded, short of memory."""
+    traffic = """[ { poisson: { classes: voice, rate: 60 Mbit/s, size: [[60, 2], [1500, 1]] } },
+      { onoff: { classes: [web, bulk], pick: each, rate: 90 Mbit/s, size: [[100, 1], [700, 1]], on: 200 us, off: 200 us } } ]"""
+    line = ["--set", "link={ ingress: 100 Mbit/s, egress: 60 Mbit/s }", "--set", "duration=20 ms"]
+    waits = [f"--set=classes.{name}.deadline={us} us" for name, us in (("voice", 400), ("web", 300), ("bulk", 1000))]
+    sets = ["--engine", "model", *line, *waits, "--set", "traffic=" + " ".join(traffic.split()), "--set", "memory_limit=40 kB"]
+    found = []
+    for config in ("tiny_deadline_3", "tiny_fifo_3"):
+        result = run(capsys, *sets, "--set", f"device.config={config}")
+        check_sums(result)
+        found.append([(row["in_packets"], row["exact"]["missed_packets"], row["exact"]["missed_bytes"]) for row in result["classes"]])
+    assert found[0] == found[1] and min(missed for _, missed, _ in found[0]) > 5
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("config", ["tiny_deadline_3", "tiny_fifo_3", "tiny_deadline_16"])
 def test_sums_hold_whatever_comes(place: Path, capsys: pytest.CaptureFixture[str], engine: str, config: str) -> None:

@@ -2,6 +2,7 @@
 """Figures 4 to 7 of `paper edfr-skip-fifo --live`: what is played, what is made of it, and short runs through the port."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs.deadline_port.papers.edfr_skip_fifo import figure_4, figure_5, figure_6, live, tcp_runs
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import HOLDS
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import HOLDS, OPEN
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIFOS, PORT, Case, Length, Run
 from penstock.engine import engine
 from penstock.engine.run import Request, prepare
@@ -88,7 +89,26 @@ def test_frames_become_seconds() -> None:
     assert run.longest_ms == [29.5, 98.0]  # by what the port had left of a deadline
     assert run.sums(1) == {"mbps": 0.01, "dropped_percent": pytest.approx(100 / 3), "came": 3}
     fifo = live.told(played([{"over_time": None}] * 2), Case("long", FIFO), Length(3, 1, 1), {})
-    assert fifo.longest_ms == [10.0, 30.0]  # of the frames that count
+    assert fifo.longest_ms == [90.0, 30.0]  # of the whole run, as the slack is
+
+
+def test_a_class_that_sent_nothing_is_no_error() -> None:
+    """Its connections have failed: the port knows of no slack, and the figure has no sample. Claims are judged by the others, or not."""
+    silent = Played(result([{"over_time": None}] * 18) | {"classes": [{"least_slack_ns": None}] * 2}, played([]).left, played([]).series)
+    chosen, length = figure_4.cases(full=False), Length(3, 1, 1)
+    clock = live.clock_of(silent.result, 3, "rtl")
+    runs = [[live.told(silent, case, length, clock)] for case in chosen]
+    assert runs[0][0].longest_ms == [0.0, 0.0]
+    found = figure_4.summary(chosen, runs, length, live.LIVE)
+    assert [one["verdict"] for one in found["findings"]] == [OPEN] * 4 and figure_4.compare(found)[0]["ours"] is None
+    first = live.told(played([{"over_time": {"time_s": [1.5], "delay_ms": [n + 10]}} for n in live.LINKS_MS * 2]), chosen[0], length, clock)
+    for case in (*range(len(chosen) - 2), len(chosen) - 1):  # the second class of one case and the two FIFOs have failed
+        runs[case] = [replace(first, rtt={flow: rows for flow, rows in first.rtt.items() if case or flow < 9})]
+    found = figure_4.summary(chosen, runs, length, live.LIVE)
+    assert [one["verdict"] for one in found["findings"]] == [OPEN, HOLDS, OPEN, OPEN]
+    assert "1 of 8 classes have no sample" in found["findings"][0]["ours"]
+    for card in figure_4.cards(found):
+        json.dumps(card)
 
 
 def test_round_trips_are_taken_each_second() -> None:

@@ -152,11 +152,13 @@ def test_what_the_program_prints_is_read() -> None:
     text = (
         "flow 1 0 5000\nflow 1 1 0\nrtt 1 0 54000 4000\nrtt 2 0 64000 4000\n"
         "port 1 0 10 15000 8 12000 2 3000\nport 2 0 4 6000 6 9000 2 3000\n"
-        "port 2 1 0 0 0 0 0 0\nwait 0 12 7\nlongest 0 12500000\npages 1 3 9000 1.5\ngrown 1 100 0.25\nend latest_ns 40 cycles 900\n"
+        "port 2 1 10 15000 8 12000 0 0\nwait 0 12 7\nlongest 0 12500000\npages 1 3 9000 1.5\ngrown 1 100 0.25\n"
+        "end latest_ns 40 cycles 900\n"
     )
     found = tcp_runs.read(text, 1.0)
     assert found.buffering_ms(0) == [60.0] and found.buffering_ms(1) == []
     assert found.sums(0) == {"mbps": 0.072, "dropped_percent": 25.0, "came": 4.0} and found.sums(1)["dropped_percent"] == 0
+    assert found.sums(0, 1) == {"mbps": 0.168, "dropped_percent": 12.5, "came": 14.0}  # 2 of 16
     assert found.waits[0] == {12: 7} and found.longest_ms == [12.5, 0.0] and found.pages[1] == (3, 9000, 1.5)
     assert found.grown == {1: [(100, 0.25)]} and found.facts == {"latest_ns": 40, "cycles": 900}
     with pytest.raises(RunError, match="not come to its end"):
@@ -237,6 +239,9 @@ def test_figures_6_and_7_judge_each_claim() -> None:
     runs = [[grown(3.0, 5.0)] for _ in chosen]
     found = figure_6.summary(chosen, runs, length)
     assert [one["verdict"] for one in found["findings"]] == [HOLDS] * 3 and found["cases"][0]["second_s"] == [5.0, None]
+    dropped = sum(rows[1][5] for rows in runs[0][0].port)  # of both, of all that came
+    sent = sum(rows[1][3] for rows in runs[0][0].port)
+    assert found["cases"][0]["dropped_percent"][0] == pytest.approx(100 * dropped / (sent + dropped), abs=1e-4)
     runs[0], runs[2] = [grown(3.0, 7.0)], [grown(6.0, 5.0, pause=2.0)]
     shown = next(place for place, case in enumerate(chosen) if case.deadlines == figure_6.SHOWN)
     runs[shown] = [grown(6.0, 5.0, pause=2.0)]

@@ -12,6 +12,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
+from penstock.designs.frame_switch import report
 from penstock.engine import engine
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
@@ -174,6 +175,13 @@ def test_words_for_people(place: Path, capsys: pytest.CaptureFixture[str]) -> No
     words = f"4 used, their lines were {100 * min(shares.values()):.1f} to {100 * max(shares.values()):.1f} % full while traffic came"
     assert words in text
     assert "4 ports, 4 classes, cprra" in text or "4 ports, 4 classes, cprra" in (place / "out" / "report.html").read_text()
+
+
+def test_nothing_is_said_of_lines_that_were_not_measured() -> None:
+    """The run was interrupted before `report.after`."""
+    rows = [{"output": output, "line_share": share} for output, share in ((0, 0.25), (0, 0.5), (1, 0.125))]
+    assert report.sentences({"outputs": rows}) == ["Outputs  2 used, their lines were 12.5 to 75.0 % full while traffic came"]
+    assert report.sentences({"outputs": [row | {"line_share": None} for row in rows]}) == []
 
 
 def test_series_has_a_curve_for_each_output(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ Delays are from the moment in which a frame goes to the switch, its last bit, to
 that simple_switch and the kernel take for it is in them.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from penstock import __version__
 from penstock.basics.units import format_rate, format_time_ns
-from penstock.engine.result import distribution
+from penstock.engine.result import distribution, rates_over_time
 
 SCHEMA = "penstock.bmv2/1"
 MOST_ROWS = 8  # connections and counters that are shown one by one
@@ -167,11 +168,12 @@ def _tcp(planned: Any, raw: Mapping[str, Any], job: Mapping[str, Any], begin: in
 def _over_time(planned: Any, left: Mapping[str, NDArray[Any]], begin: int, end: int) -> dict[str, Any]:
     """Return delay and throughput of the outputs that were used, by interval of the scenario's report."""
     interval = planned.job["interval_cycles"] * 1e9 / planned.config.clock_hz
-    points = max(1, -(-int(end - begin) // int(interval)))
+    length = round((end - begin) / interval, 9)  # of the run, in intervals; what comes after it, while the switch runs empty, is in none
+    points = max(1, math.ceil(length))
     place = ((left["ns"] - begin) // interval).astype(np.int64)
     rows = []
     for output in np.unique(left["output"]).tolist():
-        mine = (left["output"] == output) & (place < points)
+        mine = (left["output"] == output) & (place < points) & (left["ns"] < end)
         where, delays = place[mine], left["delay"][mine]
         count = np.bincount(where, minlength=points)
         total = np.bincount(where, weights=delays, minlength=points)
@@ -182,7 +184,7 @@ def _over_time(planned: Any, left: Mapping[str, NDArray[Any]], begin: int, end: 
             "output": output,
             "latency_mean_ns": [round(float(all_) / n, 1) if n else None for all_, n in zip(total, count, strict=True)],
             "latency_max_ns": [round(float(value), 1) if n else None for value, n in zip(longest, count, strict=True)],
-            "throughput_bps": [round(8e9 * float(value) / interval) for value in size],
+            "throughput_bps": [round(rate) for rate in rates_over_time(size, interval / 1e9, length).tolist()],
         })  # fmt: skip
     return {"interval_ns": round(interval, 3), "outputs": rows}
 

@@ -5,6 +5,7 @@ import json
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from penstock.hardware import generate, synth
 from penstock.paths import ROOT
 
 PROGRAMS = lab.PROGRAM.parent
+ROUTE = "{table: routes4, match: [10.0.2.0/24], action: forward4, data: [1, 0]}"
 CODEL, TAIL_DROP = (ROOT / "scenarios" / f"{name}.yaml" for name in ("p4_codel", "p4_tail_drop"))
 
 
@@ -137,6 +139,10 @@ def test_drops_that_are_free_leave_the_line_full() -> None:
         ("tables.entries.1.data=5", "`tables.entries.1` action .* has 2 parameters .*, not 1"),
         ("tables.entries.1.data='30'", "`tables.entries.1` action .* has 2 parameters .*, not 1"),
         ("tables.entries.1.data={1: 2}", "`tables.entries.1` action .* has the parameters .*, not 1"),
+        (
+            f"tables.entries=[{ROUTE}, {ROUTE.replace('2.0', '2.7')}]",
+            "`tables.entries.1` table 'RouterIngress.routes4' has an entry with the same",
+        ),
         ("tables.mirrors=[{session: 5, port: 4294967297}]", "`tables.mirrors.0` mirror session 5: a port is 0 to 511, not 4294967297"),
         ("tables.mirrors=[{session: 5, group: 65536}]", "`tables.mirrors.0` mirror session 5: a multicast group is 1 to 65535, not 65536"),
         ("tables.multicast=[{group: 1, nodes: [{ports: [4294967297]}]}]", "`tables.multicast.0` multicast group 1: a port is 0 to 511"),
@@ -148,6 +154,25 @@ def test_drops_that_are_free_leave_the_line_full() -> None:
 def test_what_is_wrong_is_said(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         prepare(Request(CODEL, [setting]))
+
+
+def test_a_table_has_one_entry_for_a_key(tmp_path: Path) -> None:
+    """Another one, in the scenario or in commands, is refused where it stands; a table that was cleared takes it again."""
+    twice = "table_add routes4 forward4 10.0.2.0/24 => 1 0\n" * 2
+    (tmp_path / "twice.txt").write_text(twice)
+    with pytest.raises(UserError, match=r"twice.txt:2: table 'RouterIngress.routes4' has an entry with the same key already"):
+        prepare(Request(CODEL, [f"commands={tmp_path / 'twice.txt'}", "tables.entries=[]"]))
+    (tmp_path / "clear.txt").write_text(twice.replace("\n", "\ntable_clear routes4\n", 1))
+    prepare(Request(CODEL, [f"commands={tmp_path / 'clear.txt'}", "tables.entries=[]"]))
+    control = tables.Control(program.load(ROOT / "p4" / "router.json"))
+    refused, law = (replace(control.table(name), constant_entries=False) for name in ("refused4", "law"))
+    for priority in (1, 2):
+        control.add(refused, [(0, 0), (7, 255)], control.action(refused, "refuse", []), priority)
+    with pytest.raises(UserError, match="an entry with the same key and priority already"):
+        control.add(refused, [(0, 0), (7, 255)], control.action(refused, "refuse", []), 2)
+    assert [control.add(law, [(count, 16)], None) for count in range(law.size)] == list(range(2303))
+    with pytest.raises(UserError, match="has room for 2303 entries"):
+        control.add(law, [(2303, 16)], None)
 
 
 def test_an_endless_burst_is_refused() -> None:

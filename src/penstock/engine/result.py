@@ -53,6 +53,22 @@ class Departures:
         return Departures(self.cycle[chosen], self.queue[chosen], self.length[chosen], self.latency[chosen])
 
 
+def rates_over_time(sizes: NDArray[Any], seconds: float, end: float, width: int = 1) -> NDArray[np.float64]:
+    """Return the rate in bit/s of bytes in each interval of `seconds`: the mean over `width` intervals around it, at the ends over what
+    there is. `end`: of the run, in intervals.
+
+    A run ends within its last interval, mostly. What there is of it is seen with what was before, as of one whole interval at least: by
+    itself it may be an instant with a frame in it, which says nothing of a rate.
+    """
+    end = end or 1
+    edges = np.minimum(np.arange(len(sizes) + 1), end)
+    bits = np.concatenate(([0], np.cumsum(sizes * 8.0)))
+    middle = np.arange(len(sizes)) + 0.5
+    until = np.minimum(middle + width / 2, end)
+    since = np.maximum(np.minimum(middle - width / 2, until - 1), 0)
+    return (np.interp(until, edges, bits) - np.interp(since, edges, bits)) / ((until - since) * seconds)
+
+
 def distribution(values: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
     """Return the distribution of `values * scale`; without values all but `count` is None."""
     if not len(values):

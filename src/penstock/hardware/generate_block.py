@@ -7,7 +7,7 @@ from pathlib import Path
 from penstock import __version__
 from penstock.basics.growing import growing
 from penstock.errors import UserError
-from penstock.hardware import library, package_synth, synth
+from penstock.hardware import elaborated, library, package_synth, synth
 from penstock.hardware.generate import check_folder, copies, waivers
 from penstock.paths import ROOT
 
@@ -17,13 +17,16 @@ MHZ = 250  # that placers are asked for
 def generate(name: str, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None) -> list[Path]:
     """Write everything into `folder` and return what was written. `changes` are parameters of the module.
 
-    Raises UserError for a name that no block has, a parameter that it does not have, or a folder that is not empty.
+    Raises UserError for a name that no block has, a parameter that it does not have or whose value it refuses, or a folder that is not
+    empty.
     """
     top = library.main_module(name)
     job, _ = synth.plan(top, "ecp5", dict(changes or {}), [])
     if odd := next((key for key, value in job.parameters.items() if isinstance(value, str) and "'" in value), None):
         raise UserError(f"{odd}: {job.parameters[odd]} is a literal; a FuseSoC core takes numbers and words")
     check_folder(folder, force)
+    if changes and (why := elaborated.complaint(top, job.sources, job.parameters)):  # with its defaults lint has elaborated it
+        raise UserError(f"{', '.join(f'{key}={value}' for key, value in changes.items())}: {why}")
     with growing(folder) as grown:
         (grown / "rtl").mkdir()
         names = [f"rtl/{path.name}" for path in copies(job.sources, grown / "rtl")]

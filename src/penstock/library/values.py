@@ -34,9 +34,22 @@ def wholes(values: Iterable[Any], what: str) -> NDArray[np.int64]:
         raise UserError(f"{what} are whole numbers: {error}") from None
 
 
-def data(frame: Any) -> bytes:
-    """Return the bytes of a frame."""
+def data(frame: Any, least: int = 0) -> bytes:
+    """Return the bytes of a frame, `least` (0 or 1) at least."""
+    if _is_number(frame):  # bytes() makes so many zeros of it
+        raise UserError(f"a frame is bytes, or what bytes() makes such of, not the number {frame!r}")
     try:
-        return bytes(frame)
+        found = bytes(frame)
     except (TypeError, ValueError) as error:
         raise UserError(f"a frame is bytes, or what bytes() makes such of, not {type(frame).__name__}: {error}") from error
+    if len(found) < least:
+        raise UserError("a frame has at least 1 byte")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from penstock.basics.files import open_file, read_text
 from penstock.basics.units import PS_PER_SECOND, format_time_ns, parse_time
 from penstock.designs.design import Curve, Plot, Table
-from penstock.engine.result import SCHEMA, failures
+from penstock.engine.result import SCHEMA, failures, rates_over_time
 from penstock.errors import UserError
 from penstock.live import report as live
 from penstock.reports.summary import design_of, sentences
@@ -390,19 +390,9 @@ def _decades(seconds: NDArray[np.float64]) -> list[int]:
 
 
 def rate_curve(result: Mapping[str, Any], series: Series, sizes: NDArray[Any], width: int) -> NDArray[np.float64]:
-    """Return the rate in bit/s of bytes in each interval: the mean over `width` intervals around it, at the ends over what there is.
-
-    A run ends within its last interval, mostly. What there is of it is seen with what was before, as of one whole interval at least: by
-    itself it may be an instant with a frame in it, which says nothing of a rate.
-    """
+    """Return the rate in bit/s of bytes in each interval, the mean over `width` of them."""
     seconds = float(series["interval_ns"]) / 1e9
-    end = round(result["cycles"] / result["clock_hz"] / seconds, 9) or 1  # in intervals, as all below
-    edges = np.minimum(np.arange(len(sizes) + 1), end)
-    bits = np.concatenate(([0], np.cumsum(sizes * 8.0)))
-    middle = np.arange(len(sizes)) + 0.5
-    until = np.minimum(middle + width / 2, end)
-    since = np.maximum(np.minimum(middle - width / 2, until - 1), 0)
-    return (np.interp(until, edges, bits) - np.interp(since, edges, bits)) / ((until - since) * seconds)
+    return rates_over_time(sizes, seconds, round(result["cycles"] / result["clock_hz"] / seconds, 9), width)
 
 
 def _short(values: NDArray[Any], digits: int = 4) -> list[float | None]:

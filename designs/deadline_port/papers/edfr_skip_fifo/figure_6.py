@@ -81,7 +81,7 @@ def summary(chosen: list[Case], runs: list[list[Run]], length: Length, place: Pl
             **identity(case, own), "first_s": first, "second_s": second,
             "unfinished": sum(time is None for time in times[1]), "grown": [own[0].grown.get(flow, []) for flow in range(2)],
             "longest_pause": round(max((longest_pause(own[0], flow) for flow, grown in own[0].grown.items() if grown), default=1.0), 4),
-            "dropped_percent": mean([run.sums(0)["dropped_percent"] + run.sums(1)["dropped_percent"] for run in own]),
+            "dropped_percent": mean([run.sums(0, 1)["dropped_percent"] for run in own]),
         })  # fmt: skip
     said = {"begins_s": length.begins, "runs": length.runs, "megabytes": length.megabytes, "place": place.words}
     return {**said, "cases": found, "findings": _findings(found)}

@@ -135,10 +135,12 @@ def told(played: Played, case: Case, length: Length, clock: dict[str, Any]) -> R
         bytes_ = np.bincount(second[mine], weights=left["length"][mine] - HEADER, minlength=len(wholes) + 2)
         dropped = _dropped(played.series, own, len(wholes) + 2)
         run.port[own] = [(float(s), int(sent[s] + dropped[s]), 0, int(sent[s]), int(bytes_[s]), int(dropped[s]), 0) for s in wholes]
+        # Of the whole run, as the port's slack is; where nothing was sent, nothing has waited.
         if case.scheduler == PORT:  # from the first beat at its input; a burst waits for the input, too
-            run.longest_ms[own] = case.deadlines[own] - played.result["classes"][own]["least_slack_ns"] / 1e6
+            slack_ns = played.result["classes"][own]["least_slack_ns"]
+            run.longest_ms[own] = 0.0 if slack_ns is None else case.deadlines[own] - slack_ns / 1e6
         else:
-            waits = left["sojourn_ms"][mine & (left["time_s"] > length.begins) & (left["time_s"] <= length.seconds)]
+            waits = left["sojourn_ms"][mine & (left["time_s"] <= length.seconds)]
             run.longest_ms[own] = float(waits.max()) if len(waits) else 0.0
     applications = played.result["applications"]
     for flow, one in enumerate(applications):

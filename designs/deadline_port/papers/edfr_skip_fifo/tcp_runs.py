@@ -104,14 +104,15 @@ class Run:
             for time, smoothed, link in rows if time > self.begins
         ]  # fmt: skip
 
-    def sums(self, own: int) -> dict[str, float]:
-        """Return what the port has counted of a class while it counts: rate of what left in Mbit/s, share of packets dropped in %."""
-        rows = np.array([row for row in self.port[own] if row[0] > self.begins], dtype=np.float64)
+    def sums(self, *own: int) -> dict[str, float]:
+        """Return what the port has counted of a class, or several, while it counts: rate of what left in Mbit/s, share of packets dropped
+        in %."""
+        rows = np.array([row for number in own for row in self.port[number] if row[0] > self.begins], dtype=np.float64)
         if not len(rows):
             return {"mbps": 0.0, "dropped_percent": 0.0, "came": 0.0}
         _, came, _, sent, sent_bytes, dropped, _ = map(float, rows.sum(axis=0))
-        fates = sent + dropped
-        return {"mbps": sent_bytes * 8 / len(rows) / 1e6, "dropped_percent": 100 * dropped / fates if fates else 0.0, "came": came}
+        fates, seconds = sent + dropped, len(np.unique(rows[:, 0]))
+        return {"mbps": sent_bytes * 8 / seconds / 1e6, "dropped_percent": 100 * dropped / fates if fates else 0.0, "came": came}
 
 
 def need() -> None:
