@@ -344,7 +344,9 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::int64_t cycl
         return pop(list);
     }
     const bool free = settings_.device.order == Order::Free;
-    const unsigned most = free ? std::numeric_limits<unsigned>::max() : kSearchDepth;
+    // What lies between is lost where losses are silent, and is passed once only; a search that ends in nothing is of a bad device.
+    const bool to_the_end = free || settings_.device.silent_loss;
+    const unsigned most = to_the_end ? std::numeric_limits<unsigned>::max() : kSearchDepth;
     std::uint32_t before = list.head;
     for (unsigned depth = 0; depth < most && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
