@@ -528,12 +528,9 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     if (settings_.interval_cycles == 0) return;
     const std::size_t row = interval(first_bit);
     series_.total_out[row] += length;
-    if (!in_series(queue)) return;
-    const std::size_t cell = row * series_.queues.size() + static_cast<std::size_t>(series_index_[queue]);
-    series_.bytes[cell] += length;
-    ++series_.packets[cell];
-    series_.latency_sum[cell] += latency;
-    series_.latency_max[cell] = std::max(series_.latency_max[cell], latency);
+    if (const unsigned outputs = settings_.device.outputs; outputs > 1) series_.of_outputs.add(row * outputs + output, length, latency);
+    if (in_series(queue))
+        series_.of_queues.add(row * series_.queues.size() + static_cast<std::size_t>(series_index_[queue]), length, latency);
 }
 
 // ---- the rest
@@ -542,11 +539,8 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
 std::size_t Measurement::interval(std::int64_t cycle) {
     const auto row = static_cast<std::size_t>(cycle / settings_.interval_cycles);
     if (row < series_.total_out.size()) return row;
-    const std::size_t cells = (row + 1) * series_.queues.size();
-    series_.bytes.resize(cells);
-    series_.packets.resize(cells);
-    series_.latency_max.resize(cells);
-    series_.latency_sum.resize(cells);
+    series_.of_queues.resize((row + 1) * series_.queues.size());
+    if (settings_.device.outputs > 1) series_.of_outputs.resize((row + 1) * settings_.device.outputs);
     series_.drops.resize((row + 1) * kMostReasons);
     series_.total_in.resize(row + 1);
     series_.total_out.resize(row + 1);

@@ -7,6 +7,7 @@
 // sent, perhaps marked, or to be dropped.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -51,14 +52,28 @@ struct Totals {
     std::vector<std::string> findings;  // the first errors in words
 };
 
+// What left, [interval][whose].
+struct SeriesCells {
+    std::vector<std::uint64_t> bytes;
+    std::vector<std::uint32_t> packets;
+    std::vector<std::uint32_t> latency_max;  // cycles
+    std::vector<double> latency_sum;         // cycles
+
+    void resize(std::size_t cells) { bytes.resize(cells), packets.resize(cells), latency_max.resize(cells), latency_sum.resize(cells); }
+    void add(std::size_t cell, std::uint32_t length, std::uint32_t latency) {
+        bytes[cell] += length;
+        ++packets[cell];
+        latency_sum[cell] += latency;
+        latency_max[cell] = std::max(latency_max[cell], latency);
+    }
+};
+
 // Time series, one row an interval.
 struct Series {
     std::int64_t interval_cycles = 0;  // 0: none
     std::vector<std::uint32_t> queues;
-    std::vector<std::uint64_t> bytes;                // [interval][queue]
-    std::vector<std::uint32_t> packets;              // [interval][queue]
-    std::vector<std::uint32_t> latency_max;          // [interval][queue], cycles
-    std::vector<double> latency_sum;                 // [interval][queue], cycles
+    SeriesCells of_queues;
+    SeriesCells of_outputs;                          // of a device with several
     std::vector<std::uint64_t> drops;                // [interval][reason], packets
     std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
     std::vector<std::uint64_t> marked;               // [interval], packets given away with a mark
