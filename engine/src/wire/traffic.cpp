@@ -194,7 +194,7 @@ void Traffic::let_go(std::int64_t now_ns) {
 
 // ---- the device
 
-LiveSource::Ready Traffic::next(unsigned input, std::int64_t) {
+LiveSource::Ready Traffic::next(unsigned input, std::int64_t, Ticks) {
     if (input >= inputs_.size() || inputs_[input].waiting.empty()) return {false, FrameSource::kNever};
     return {true, inputs_[input].waiting.front().cycle};
 }

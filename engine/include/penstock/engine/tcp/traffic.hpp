@@ -50,7 +50,7 @@ class Traffic final : public LiveSource, public FrameListener {
     // A row of the series each `interval` cycles (0: none), of the first kSeriesFlows flows, until cycle `end`: then all stops.
     Traffic(const std::vector<FlowSettings>& flows, Time interval, Time end);
 
-    Ready next(unsigned input, std::int64_t now) override;
+    Ready next(unsigned input, std::int64_t now, Ticks link_free) override;
     void take(unsigned input, Frame& frame) override;
     bool over() const override { return finished_ == flows_.size(); }
 
