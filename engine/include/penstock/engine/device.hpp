@@ -35,6 +35,8 @@ class FrameSource {
     // device asks again in that cycle, in the one after each in which the observer was told something, and when run() or read() is
     // called.
     virtual Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) = 0;
+    // A frame that it has given found the FIFO in front of the input full: it never arrives.
+    virtual void lost(const Frame&) {}
 };
 
 // One pulse of an event port.
