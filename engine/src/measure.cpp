@@ -64,7 +64,8 @@ Measurement::Measurement(const MeasureSettings& settings)
             in_series_[queue / 64] |= std::uint64_t{1} << queue % 64;
         }
     }
-    if (!settings_.pcap_out.empty()) pcap_ = std::make_unique<PcapWriter>(settings_.pcap_out);
+    if (!settings_.pcap_out.empty())
+        pcap_ = std::make_unique<OutputCapture>(settings_.pcap_out, settings_.clock_hz, settings_.device.outputs);
 }
 
 Measurement::~Measurement() = default;
@@ -447,7 +448,7 @@ void Measurement::dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
                            unsigned output) {
-    if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
+    if (!is_frozen_ && pcap_) pcap_->left(first_bit, output, bytes);
     const bool mark = next_is_marked(first_bit, queue);
     const auto length = static_cast<std::uint32_t>(bytes.size());
     if (const unsigned bits = settings_.device.tag_bits) {
@@ -473,7 +474,7 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uin
     if (record != kNone && !is_frozen_ && pcap_) {
         frame_bytes(records_[record].frame, settings_.seed, expected_.data());
         if (mark) mark_ce(expected_.data(), length);
-        pcap_->write(nanoseconds(first_bit), {expected_.data(), length});
+        pcap_->left(first_bit, output, {expected_.data(), length});
     }
     gone(first_bit, queue, record, length, {}, output);
 }

@@ -135,6 +135,9 @@ class Measurement final : public Observer {
     void dequeued(std::int64_t cycle, const Fate& fate, bool mark) override;
     void unread(std::int64_t cycle, const Fate& fate) override;
     void dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) override;
+    void began(std::int64_t cycle, unsigned output) override {
+        if (pcap_) pcap_->began(cycle, output);
+    }
     void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
                   unsigned output) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length, unsigned output) override;
@@ -255,9 +258,6 @@ class Measurement final : public Observer {
         return settings_.keep_departures && chosen && events_ < settings_.keep_most;
     }
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
-    std::uint64_t nanoseconds(std::int64_t cycle) const {
-        return static_cast<std::uint64_t>(static_cast<long double>(cycle) * 1e9L / settings_.clock_hz + 0.5L);
-    }
     DeviceView* watched(std::uint32_t queue);
 
     MeasureSettings settings_;
@@ -301,7 +301,7 @@ class Measurement final : public Observer {
     std::vector<std::uint64_t> in_series_;    // the same as a bit by queue, which stays in the cache
     std::vector<std::uint32_t> watched_queues_;
     std::vector<DeviceView> watched_;
-    std::unique_ptr<PcapWriter> pcap_;
+    std::unique_ptr<OutputCapture> pcap_;
     OwnMeasurement* own_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;
