@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -200,6 +201,9 @@ class Measurement final : public Observer {
         std::int64_t last_bit;
         std::int64_t deadline;  // where frames have one
         std::uint32_t next;
+        // Where the order is free: the one before it, the next one with its tag, and in which order frames came to their queues.
+        std::uint32_t before, alike;
+        std::uint64_t place;
         bool overtaken, mark;  // mark: its queue has given it away with a mark
     };
     struct List {
@@ -234,6 +238,12 @@ class Measurement final : public Observer {
     bool next_is_marked(std::int64_t cycle, std::uint32_t queue);
     // This record was taken out of its queue's list, where `before` is before it.
     void forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before = kNone);
+    // Where the order is free: it came to the queue, and leaves it, from wherever it is in the list.
+    void enter_freely(std::uint32_t queue, std::uint32_t record);
+    void leave_freely(std::uint32_t queue, std::uint32_t record);
+    // Takes the oldest frame of a queue with this tag off it; kNone: there is none.
+    std::uint32_t take_tagged(std::uint32_t queue, std::int64_t cycle, std::uint64_t tag);
+    std::uint64_t tag_of(std::uint64_t number) const { return number << (64 - settings_.device.tag_bits); }
     template <typename Matches>
     std::uint32_t take_departing(std::uint32_t queue, std::int64_t cycle, Matches&& matches);
     template <typename Matches>
@@ -276,6 +286,10 @@ class Measurement final : public Observer {
     };
     static constexpr std::size_t kGuesses = 64;
     std::deque<Guess> guesses_;
+    // Where the order is free: by tag the frames in queues that carry it, oldest first; by queue the youngest place of those that left.
+    std::unordered_map<std::uint64_t, List> tagged_;
+    std::vector<std::uint64_t> youngest_left_;
+    std::uint64_t places_ = 0;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
     // Where queues tell what they give away, of each: the last frame that it has given away and that has not departed yet; those before it
