@@ -50,7 +50,7 @@ class Fates final : public FrameListener {
             data_.insert(data_.end(), bytes.begin(), bytes.end());
         }
         offsets_.push_back(static_cast<std::int64_t>(data_.size()));
-        frames_.forget(frame.number);
+        frames_.forget(frame.number, true);
     }
     void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) override {
         lost_.number.push_back(frame.number);
@@ -58,7 +58,7 @@ class Fates final : public FrameListener {
         lost_.queue.push_back(frame.queue);
         lost_length_.push_back(frame.length);
         reason_.push_back(static_cast<std::uint8_t>(reason));
-        frames_.forget(frame.number);
+        frames_.forget(frame.number, false);
     }
 
     // Columns of the frames that have left: their bytes are data[offsets[i]:offsets[i + 1]].

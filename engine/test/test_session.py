@@ -91,6 +91,19 @@ def test_what_the_fifo_of_an_input_loses_is_forgotten(native: Any, settings: dic
     assert session.end()["ingress_lost"] == lost
 
 
+def test_bytes_of_what_left_outlive_drops(native: Any, settings: dict[str, Any]) -> None:
+    """The measurement compares with the frames that left last: their bytes are kept however many were dropped since."""
+    orders = [order for frame in range(2, 102) for order in teststand.dictate(frame, reason=6)]
+    session = native.Session(settings | {"register_writes": orders})
+    session.start()
+    for at in range(101):
+        session.offer(20 * at, 3, bytes(60))
+    session.advance(5000)
+    assert session.take_left()["number"].tolist() == [0] and len(session.take_dropped()["number"]) == 100
+    assert session.kept == 1 + 64
+    assert session.end()["findings"] == []
+
+
 def test_misuse_is_refused(native: Any, settings: dict[str, Any]) -> None:
     for wrong in ({"duration_cycles": 5}, {"drain": True}, {"timed_register_writes": [(0, 0x40, 1)]}):
         with pytest.raises(ValueError, match="a session has no sources"):

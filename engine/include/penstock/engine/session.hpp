@@ -125,8 +125,8 @@ class OfferedFrames {
     std::int64_t latest() const { return latest_; }
     // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
     void remember(std::uint64_t number) { kept_.arrived(number); }
-    // The frame has had its fate, or a copy of it.
-    void forget(std::uint64_t number) { kept_.fate(number); }
+    // The frame has had its fate, or a copy of it: it has left, or was dropped.
+    void forget(std::uint64_t number, bool left) { kept_.fate(number, left); }
 
   private:
     struct Offered {
