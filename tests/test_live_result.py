@@ -162,7 +162,10 @@ def test_outputs_of_a_run_whose_frames_are_not_all_kept() -> None:
     given = raw() | {"latency_cycles": np.zeros(60, dtype=np.uint32)}
     given["series"]["outputs"] = {"bytes": given["series"]["bytes"]}
     found = result.own(FOUND | {"outputs": rows}, given, run, [])
-    assert [(row["name"], row["carried_bps"]) for row in found["bottlenecks"]] == [("output 1", 8 * 4_000 / 2), ("output 0", 8 * 60_000 / 2)]
+    assert [(row["name"], row["carried_bps"]) for row in found["bottlenecks"]] == [
+        ("output 1", 8 * 4_000 / 2),
+        ("output 0", 8 * 60_000 / 2),
+    ]
     assert "Only 60 of the 66 frames that left were kept one by one." in found["notes"]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.design import Bench, LiveQueue, ModelDesign, Plot, Target

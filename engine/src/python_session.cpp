@@ -274,7 +274,8 @@ void bind_session(nb::module_& m) {
              "Run until this cycle, or until the device is empty and nothing more is offered; returns the cycle.")
         .def("take_left", &PythonSession::take_left, "Columns of the frames that have left since the last call.")
         .def("take_dropped", &PythonSession::take_dropped, "Columns of the frames that were dropped since the last call.")
-        .def("totals", &PythonSession::totals, "Packets and bytes in, out, queued and dropped by reason so far, what an input's FIFO lost, and what went wrong.")
+        .def("totals", &PythonSession::totals,
+             "Packets and bytes in, out, queued and dropped by reason so far, what FIFOs of inputs lost, what went wrong.")
         .def("end", &PythonSession::end, "End the session and return its result, as a run's.")
         .def_prop_ro("drop_reasons", &PythonSession::drop_reasons, "Names of the device's drop reasons by number; empty: it has none.")
         .def_prop_ro("now", &PythonSession::now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Of a live run only the first frames are kept one by one: what is said of all of them is right nevertheless, and no part stands for all."""
+"""Of a live run the first frames are kept one by one: what is said of all of them is right nevertheless, and no part stands for all."""
 
 import json
 from pathlib import Path

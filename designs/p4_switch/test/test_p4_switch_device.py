@@ -140,7 +140,12 @@ def test_drops_are_known_by_flow() -> None:
 
 def test_a_long_backlog_is_not_searched() -> None:
     """Half of a flow's frames wait at a slow output while the others leave: each is found at once, however many wait."""
-    slow = {"egress_bps": [lab.LINE_BPS, lab.LINE_BPS, 1000.0, lab.LINE_BPS], "queue_packets": 1_000_000, "drain": False, "keep_departures": False}
+    slow = {
+        "egress_bps": [lab.LINE_BPS, lab.LINE_BPS, 1000.0, lab.LINE_BPS],
+        "queue_packets": 1_000_000,
+        "drain": False,
+        "keep_departures": False,
+    }
     times = []
     for count in (2_000, 16_000):
         packets = [Packet(1_000 * at, 0, 1 + at % 2, length=60) for at in range(2 * count)]

@@ -28,7 +28,9 @@ LiveSource::Ready Traffic::next(unsigned input, std::int64_t now, Ticks link_fre
     run(now);
     Input& in = inputs_[input];
     // What has not begun on the line when its connection stops is not sent.
-    const auto is_late = [&](const Waiting& first) { return std::max(ticks(first.at), link_free) >= ticks(flows_[first.flow].settings.stop); };
+    const auto is_late = [&](const Waiting& first) {
+        return std::max(ticks(first.at), link_free) >= ticks(flows_[first.flow].settings.stop);
+    };
     while (!in.waiting.empty() && is_late(in.waiting.front())) in.waiting.pop_front();
     if (!in.waiting.empty()) return {true, in.waiting.front().at};
     return {false, events_.empty() ? kNever : events_.top().at};

@@ -30,8 +30,8 @@ class PcapWriter {
     std::unique_ptr<std::FILE, Closer> file_;
 };
 
-// A capture at several outputs: a frame has the time of its first beat, and is known when its last one has left. It is written when no frame
-// that is still leaving began before it.
+// A capture at several outputs: a frame has the time of its first beat, and is known when its last one has left. It is written when no
+// frame that is still leaving began before it.
 class OutputCapture {
   public:
     // Throws std::runtime_error when the file cannot be written.
