@@ -15,6 +15,8 @@ from penstock.paths import ROOT
 EDGE = {
     "device": {"config": "tree_64"},
     "duration": "20 ms",
+    "drain": False,
+    "queues": [{"id": 0, "rate": "2 Mbit/s"}],
     "traffic": [{"constant": {"queues": "0-3", "rate": "4 Mbit/s", "size": 500}}],
 }
 
@@ -34,26 +36,27 @@ def assert_equal(one: Any, other: Any, where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "share"),
     [
-        ("edge", []),
-        ("switch_uniform", ["duration=40 us", "report.after=10 us"]),
-        ("deadline_voice_web_bulk", ["duration=50 ms"]),
-        ("p4_codel", ["duration=4 s"]),
+        ("edge", [], 3),  # what waits at the run's end leaves, so its capture would be the longer one
+        ("switch_uniform", ["duration=40 us", "report.after=10 us"], 0.9),
+        ("deadline_voice_web_bulk", ["duration=50 ms"], 0.9),
+        ("p4_codel", ["duration=4 s"], 0.9),
     ],
 )
-def test_the_run_before_is_in_no_figure(tmp_path: Path, name: str, settings: list[str]) -> None:
+def test_the_run_before_is_in_no_figure(tmp_path: Path, name: str, settings: list[str], share: float) -> None:
+    """`share`: how long it is, of the run."""
     engine.build(print)
     path = ROOT / f"scenarios/{name}.yaml"
     if name == "edge":
         path = tmp_path / "edge.yaml"
         path.write_text(json.dumps(EDGE))
     found = []
-    for after in (0, 0.9):
+    for after in (0, share):
         run = prepare(Request(path, settings, engine="model"))
         capture = tmp_path / f"{after}.pcap"
         before = {"reset_after_cycles": int(after * run.plan.job["duration_cycles"]), "pcap_out": str(capture)}
         found.append((engine.run(run.plan.job | before), capture.read_bytes()))
-    assert found[0][0]["findings"] == found[1][0]["findings"] == [] and found[0][0]["packets"]["out"] >= 20
+    assert found[0][0]["findings"] == found[1][0]["findings"] == [] and found[0][0]["packets"]["out"] > 10
     assert_equal(found[0][0], found[1][0], name)
     assert found[0][1] == found[1][1]
