@@ -16,7 +16,7 @@ EDGE = {
     "device": {"config": "tree_64"},
     "duration": "20 ms",
     "drain": False,
-    "queues": [{"id": 0, "rate": "2 Mbit/s"}],
+    "queues": [{"id": 0, "rate": "200 kbit/s"}],
     "traffic": [{"constant": {"queues": "0-3", "rate": "4 Mbit/s", "size": 500}}],
 }
 
