@@ -57,7 +57,8 @@ def raw(**more: Any) -> dict[str, Any]:
         "unplugged": None,
     }
     series = np.array([[10_000, 1_000], [10_000, 1_000], [20_000, 1_000], [20_000, 1_000], [99_999, 99_999]], dtype=np.uint64)
-    return {"cycles": 2_500_000, "wire": wire | more, "series": {"bytes": series}}
+    frames = {"packets": {"out": 66}, "latency_cycles": np.zeros(66, dtype=np.uint32)}
+    return {"cycles": 2_500_000, "wire": wire | more, "series": {"bytes": series}, **frames}
 
 
 FOUND = {"interrupted": False, "notes": []}
@@ -151,6 +152,21 @@ def test_outputs_of_a_switch_are_bottlenecks() -> None:
         ("output 1", 2_000_000, 4e5),
         ("output 0", 1_000_000, 0.0),
     ]
+
+
+def test_outputs_of_a_run_whose_frames_are_not_all_kept() -> None:
+    """By the series within the 2 s that traffic came, once for an output with several classes; and the run says how many were kept."""
+    run = prepared()
+    run.plan.job["egress_bps"] = [1_000_000, 2_000_000]
+    rows = [{"output": output, "throughput_bps": None} for output in (1, 1, 0)]
+    given = raw() | {"latency_cycles": np.zeros(60, dtype=np.uint32)}
+    given["series"]["outputs"] = {"bytes": given["series"]["bytes"]}
+    found = result.own(FOUND | {"outputs": rows}, given, run, [])
+    assert [(row["name"], row["carried_bps"]) for row in found["bottlenecks"]] == [
+        ("output 1", 8 * 4_000 / 2),
+        ("output 0", 8 * 60_000 / 2),
+    ]
+    assert "Only 60 of the 66 frames that left were kept one by one." in found["notes"]
 
 
 def test_curves_over_time_share_their_places() -> None:

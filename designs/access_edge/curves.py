@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from penstock.designs.access_edge import hierarchy_rows
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
-from penstock.engine.result import CDF_POINTS, MAX_CURVES, Curves, Departures, cdf_shares, not_exceeded, plot_data
+from penstock.engine.result import CDF_POINTS, MAX_CURVES, Curves, Departures, all_kept, cdf_shares, not_exceeded, plot_data
 
 
 def arrays(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
@@ -27,11 +27,11 @@ def arrays(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDA
 def queues(raw: dict[str, Any], plan: EdgePlan) -> list[int]:
     """Return the queues with a curve: those that the scenario names, or those that matter most of those whose frames were kept."""
     given: list[int] = plan.job["series_queues"]
-    if plan.series_given or not plan.job["keep_all"]:
+    left = Departures.of(raw)
+    if plan.series_given or not all_kept(raw, left):
         return given
     table = {key: np.asarray(raw["queue"][key]).astype(np.int64) for key in ("in_bytes", "drop_packets")}
     slowest = np.zeros(len(table["in_bytes"]), dtype=np.int64)
-    left = Departures.of(raw)
     np.maximum.at(slowest, left.queue, left.latency)
     return most_important(np.flatnonzero(table["in_bytes"]), [table["in_bytes"], table["drop_packets"], slowest])
 

@@ -112,11 +112,11 @@ def _parents_of(hierarchy: "ScenarioHierarchy", kind: str, count: int) -> NDArra
 
 def latencies(raw: dict[str, Any], kind: str, idents: list[int], plan: "EdgePlan") -> dict[int, NDArray[np.int64]] | None:
     """Return the latencies of all frames of each of these, in cycles; None where frames were not all kept, or something moved."""
-    if plan.parents is None or not plan.job["keep_all"] or plan.parents.places["moves"]:
-        return None
-    from penstock.engine.result import Departures
+    from penstock.engine.result import Departures, all_kept
 
     left = Departures.of(raw)
+    if plan.parents is None or not all_kept(raw, left) or plan.parents.places["moves"]:
+        return None
     whose = above(left.queue, kind, plan.parents)
     order = np.argsort(whose, kind="stable")
     low, high = (np.searchsorted(whose[order], idents, side=side) for side in ("left", "right"))

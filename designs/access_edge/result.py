@@ -9,7 +9,7 @@ from penstock.designs.access_edge import hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
 from penstock.designs.access_edge.hierarchy_rows import changes_until
 from penstock.designs.access_edge.job import EdgePlan
-from penstock.engine.result import Departures, binned, distribution, mean_rate
+from penstock.engine.result import Departures, all_kept, binned, distribution, mean_rate
 
 MAX_QUEUES_LISTED = 1000
 MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
@@ -156,12 +156,11 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
     order = np.argsort(left.queue, kind="stable")
     sorted_queue = left.queue[order]
     idle = int(left.latency.min()) if len(left.latency) else 0
-    reasons = _drops_by_queue(raw, config.queues) if plan.job["keep_all"] and "drop_events" in raw else None
-    kept = None if plan.job["keep_all"] else set(plan.job["series_queues"])
+    reasons = _drops_by_queue(raw, config.queues) if all_kept(raw, left) and "drop_events" in raw else None
     rows = []
     for queue in ids.tolist():
         low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
-        own = left.only(order[low:high])
+        own = left.only(order[low:high]).if_all(int(table["out_packets"][queue]))
         settings = plan.settings.settings(queue)
         rows.append({
             "id": queue,
@@ -172,7 +171,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
             "burst_bytes": settings.burst_bytes,
             **(
                 rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle, config.tolerance_cycles)
-                if kept is None or queue in kept
+                if len(own.cycle) == table["out_packets"][queue]
                 else totals_rates(raw["queue"], queue, config.clock_hz)
             ),
             **{key: int(column[queue]) for key, column in table.items()},
@@ -182,6 +181,8 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
     return rows, len(had_traffic)
 
 
-def _drops_by_queue(raw: dict[str, Any], queues: int) -> dict[str, Any]:
-    """Return how many packets each queue lost, by reason."""
-    return {reason: np.bincount(events["queue"], minlength=queues) for reason, events in raw["drop_events"].items()}
+def _drops_by_queue(raw: dict[str, Any], queues: int) -> dict[str, Any] | None:
+    """Return how many packets each queue lost, by reason; None where not all drops were kept one by one."""
+    found = {reason: np.bincount(events["queue"], minlength=queues) for reason, events in raw["drop_events"].items()}
+    kept = sum(found.values(), start=np.zeros(queues, dtype=np.int64))
+    return found if np.array_equal(kept, np.asarray(raw["queue"]["drop_packets"]).astype(np.int64)) else None

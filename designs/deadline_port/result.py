@@ -35,7 +35,7 @@ def _row(
     raw: dict[str, Any], measured: dict[str, Any], left: Departures, config: Config, plan: DeadlinePlan, number: int
 ) -> dict[str, Any]:
     row, queue, clock = plan.settings.classes[number], raw["queue"], config.clock_hz
-    mine = left.only(left.queue == number)
+    mine = left.only(left.queue == number).if_all(int(raw["queue"]["out_packets"][number]))
     counts = {f"{part}_{what}": int(queue[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")}
     dropped = {f"{reason}_packets": _count(queue, f"{reason}_drop_packets", number) for reason in REASONS}
     found: dict[str, Any] = {

@@ -74,7 +74,7 @@ class FrameSwitch(Design):
 
         output_of = np.arange(config.flows) // config.classes % config.ports
         ids = list(range(config.ports))
-        return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids), output_of))
+        return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids), output_of, outputs=True))
 
     def curves(self, result: dict[str, Any]) -> str:
         """Return what has a curve."""

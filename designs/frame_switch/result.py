@@ -47,7 +47,8 @@ def _row(
     """Return what became of the frames of the flows whose `number` is `index`; `output`: which line they left by, None: several."""
     mine = np.flatnonzero(number == index)
     sums = {key: int(np.asarray(raw["queue"][key])[mine].sum()) for key in COUNTERS}
-    chosen = left.only(np.flatnonzero(number[left.queue] == index))
+    chosen = left.only(np.flatnonzero(number[left.queue] == index)).if_all(sums["out_packets"])
+    is_known = len(chosen.cycle) == sums["out_packets"]
     window = (chosen.cycle >= plan.after) & (chosen.cycle < min(plan.end, int(raw["cycles"])))
     cycles = min(plan.end, int(raw["cycles"])) - plan.after
     size, frames = int(chosen.length[window].sum()), int(window.sum())
@@ -56,7 +57,7 @@ def _row(
     def rate(count: int) -> float:
         return 8 * count * config.clock_hz / cycles
 
-    row = {**sums, "throughput_bps": round(rate(size), 3) if cycles > 0 else None}
+    row = {**sums, "throughput_bps": round(rate(size), 3) if cycles > 0 and is_known else None}
     if output is not None:
-        row["line_share"] = round(rate(on_line) / plan.job["egress_bps"][output], 6) if cycles > 0 else None
+        row["line_share"] = round(rate(on_line) / plan.job["egress_bps"][output], 6) if cycles > 0 and is_known else None
     return row | {"latency_ns": distribution(chosen.latency, 1e9 / config.clock_hz)}

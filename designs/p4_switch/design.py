@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.design import Bench, LiveQueue, ModelDesign, Plot, Target
@@ -36,8 +35,8 @@ class P4Switch(ModelDesign):
 
         outputs = outputs_of(raw, Departures.of(raw))
         raw = {**raw, "departures": {**raw["departures"], "queue": outputs}}
-        ids = np.unique(outputs).tolist()
-        return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids)))
+        ids = [port for port, counts in enumerate(raw["p4"]["outputs"]) if counts["packets"]]
+        return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids), outputs=True))
 
     def plots(self, result: dict[str, Any]) -> list[Plot]:
         """Return queueing delay, throughput and drops over time."""

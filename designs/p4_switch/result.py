@@ -33,9 +33,10 @@ def _output(raw: dict[str, Any], left: Departures, plan: SwitchPlan, port: int) 
     counts = raw["p4"]["outputs"][port]
     end = min(plan.end, int(raw["cycles"]))
     span = end - plan.after
-    mine = outputs_of(raw, left) == port
-    window = mine & (left.cycle >= plan.after) & (left.cycle < end)
-    size, frames = int(left.length[window].sum()), int(window.sum())
+    mine = left.only(outputs_of(raw, left) == port).if_all(int(counts["packets"]))
+    is_known = span > 0 and len(mine.cycle) == counts["packets"]
+    window = (mine.cycle >= plan.after) & (mine.cycle < end)
+    size, frames = int(mine.length[window].sum()), int(window.sum())
 
     def rate(count: int) -> float:
         return 8 * count * plan.config.clock_hz / span
@@ -48,10 +49,10 @@ def _output(raw: dict[str, Any], left: Departures, plan: SwitchPlan, port: int) 
         "line_bps": line,
         "out_packets": int(counts["packets"]),
         "out_bytes": int(counts["bytes"]),
-        "throughput_bps": round(rate(size), 3) if span > 0 else None,
-        "line_share": round(rate(on_line) / line, 6) if span > 0 else None,
+        "throughput_bps": round(rate(size), 3) if is_known else None,
+        "line_share": round(rate(on_line) / line, 6) if is_known else None,
         "lost_ns": round(float(counts["lost_cycles"]) * 1e9 / plan.config.clock_hz, 3),
-        "latency_ns": distribution(left.latency[mine], 1e9 / plan.config.clock_hz),
+        "latency_ns": distribution(mine.latency, 1e9 / plan.config.clock_hz),
     }
 
 
@@ -83,7 +84,7 @@ def _flows(raw: dict[str, Any], left: Departures, plan: SwitchPlan) -> list[dict
         row = {f"{part}_{what}": int(counts[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")}
         if name["input"] is None and not row["in_packets"]:
             continue
-        latency = left.latency[order[ends[number] : ends[number + 1]]]
+        latency = left.only(order[ends[number] : ends[number + 1]]).if_all(row["out_packets"]).latency
         dropped = {reason: int(of["packets"][number]) for reason, of in drops.items() if of["packets"][number]}
         found.append({**name, **row, "dropped": dropped, "latency_ns": distribution(latency, 1e9 / plan.config.clock_hz)})
     return found

@@ -64,7 +64,9 @@ Measurement::Measurement(const MeasureSettings& settings)
             in_series_[queue / 64] |= std::uint64_t{1} << queue % 64;
         }
     }
-    if (!settings_.pcap_out.empty()) pcap_ = std::make_unique<PcapWriter>(settings_.pcap_out);
+    if (settings_.device.order == Order::Free) youngest_left_.resize(settings_.device.queues);
+    if (!settings_.pcap_out.empty())
+        pcap_ = std::make_unique<OutputCapture>(settings_.pcap_out, settings_.clock_hz, settings_.device.outputs);
 }
 
 Measurement::~Measurement() = default;
@@ -98,6 +100,7 @@ std::uint32_t Measurement::pop(List& list) {
 }
 
 void Measurement::enter(std::uint32_t queue, std::uint32_t record) {
+    if (settings_.device.order == Order::Free) return enter_freely(queue, record);
     List& list = queues_[queue].queued;
     std::uint32_t before = given_.empty() ? kNone : given_[queue];
     const std::int64_t deadline = records_[record].deadline;
@@ -108,6 +111,46 @@ void Measurement::enter(std::uint32_t queue, std::uint32_t record) {
     while (records_[next].deadline <= deadline) before = std::exchange(next, records_[next].next);
     records_[record].next = next;
     (before == kNone ? list.head : records_[before].next) = record;
+}
+
+void Measurement::enter_freely(std::uint32_t queue, std::uint32_t record) {
+    List& list = queues_[queue].queued;
+    Record& entered = records_[record];
+    entered.before = list.head == kNone ? kNone : list.tail;
+    entered.place = ++places_;
+    append(list, record);
+    if (settings_.device.tag_bits == 0) return;
+    List& alike = tagged_[tag_of(entered.frame.number)];
+    entered.alike = kNone;
+    (alike.head == kNone ? alike.head : records_[alike.tail].alike) = record;
+    alike.tail = record;
+}
+
+void Measurement::leave_freely(std::uint32_t queue, std::uint32_t record) {
+    List& list = queues_[queue].queued;
+    const Record& left = records_[record];
+    (left.before == kNone ? list.head : records_[left.before].next) = left.next;
+    (left.next == kNone ? list.tail : records_[left.next].before) = left.before;
+    youngest_left_[queue] = std::max(youngest_left_[queue], left.place);
+    if (settings_.device.tag_bits == 0) return;
+    const auto found = tagged_.find(tag_of(left.frame.number));
+    List& alike = found->second;
+    std::uint32_t before = kNone;
+    for (std::uint32_t at = alike.head; at != record; at = records_[at].alike) before = at;
+    (before == kNone ? alike.head : records_[before].alike) = left.alike;
+    if (alike.tail == record) alike.tail = before;
+    if (alike.head == kNone) tagged_.erase(found);
+}
+
+std::uint32_t Measurement::take_tagged(std::uint32_t queue, std::int64_t cycle, std::uint64_t tag) {
+    const auto carries = [&](const Frame& frame) { return tag_of(frame.number ^ tag) == 0; };
+    if (settings_.device.order != Order::Free) return take_departing(queue, cycle, carries);
+    const auto found = tagged_.find(tag_of(tag));
+    if (found == tagged_.end()) return kNone;
+    std::uint32_t record = found->second.head;
+    while (record != kNone && records_[record].frame.queue != queue) record = records_[record].alike;
+    if (record != kNone) leave_freely(queue, record);
+    return record;
 }
 
 void Measurement::take_out(List& list, std::uint32_t before, std::uint32_t record) {
@@ -341,10 +384,17 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::int64_t cycl
     const std::uint32_t oldest = list.head;
     if (matches(records_[oldest].frame)) {
         forget_given(queue, oldest);
+        if (settings_.device.order == Order::Free) return leave_freely(queue, oldest), oldest;
         return pop(list);
     }
-    const bool free = settings_.device.order == Order::Free;
-    const unsigned most = free ? std::numeric_limits<unsigned>::max() : kSearchDepth;
+    if (settings_.device.order == Order::Free) {
+        std::uint32_t record = records_[oldest].next;
+        while (record != kNone && !matches(records_[record].frame)) record = records_[record].next;
+        if (record != kNone) leave_freely(queue, record);
+        return record;
+    }
+    // What lies between is lost where losses are silent, and is passed once only; a search that ends in nothing is of a bad device.
+    const unsigned most = settings_.device.silent_loss ? std::numeric_limits<unsigned>::max() : kSearchDepth;
     std::uint32_t before = list.head;
     for (unsigned depth = 0; depth < most && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
@@ -353,7 +403,7 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::int64_t cycl
             while (list.head != found) drop(cycle, pop(list), *settings_.device.silent_loss);
             return pop(list);
         }
-        if (!free) out_of_order(cycle, found, list.head, "leaves");
+        out_of_order(cycle, found, list.head, "leaves");
         if (settings_.device.order == Order::ByDeadline) given_instead(queue, found);
         take_out(list, before, found);
         forget_given(queue, found, before);
@@ -400,10 +450,10 @@ std::uint32_t Measurement::take_for_changed(std::int64_t cycle, std::uint32_t qu
         return guess.frame.queue == queue && may_become(guess.frame, bytes, false);
     });
     if (wrong == guesses_.end() && (left_.contains(hash(queue, bytes)) || left_earlier_.contains(hash(queue, bytes)))) return kNone;
-    List& list = queues_[queue].queued;
-    std::uint32_t before = kNone, taken = list.head;
-    while (taken != kNone && records_[taken].frame.length != bytes.size()) before = std::exchange(taken, records_[taken].next);
-    if (taken == kNone) before = kNone, taken = list.head;
+    const List& list = queues_[queue].queued;
+    std::uint32_t taken = list.head;
+    while (taken != kNone && records_[taken].frame.length != bytes.size()) taken = records_[taken].next;
+    if (taken == kNone) taken = list.head;
     const Frame& frame = records_[taken].frame;
     if (wrong != guesses_.end())
         guesses_.erase(wrong);
@@ -415,7 +465,7 @@ std::uint32_t Measurement::take_for_changed(std::int64_t cycle, std::uint32_t qu
     guess.frame.data = guess.bytes.data();
     guess.frame.stored = frame.length;
     if (guesses_.size() > kGuesses) guesses_.pop_front();
-    take_out(list, before, taken);
+    leave_freely(queue, taken);
     return taken;
 }
 
@@ -432,9 +482,7 @@ void Measurement::unread(std::int64_t cycle, const Fate& fate) {
 }
 
 void Measurement::dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) {
-    const unsigned bits = settings_.device.tag_bits;
-    const auto carries = [&](const Frame& frame) { return bits && (frame.number ^ tag) << (64 - bits) == 0; };
-    const std::uint32_t record = take_departing(queue, cycle, carries);
+    const std::uint32_t record = settings_.device.tag_bits ? take_tagged(queue, cycle, tag) : kNone;
     const bool right = record != kNone && known(reason) && reason != 0;
     if (!right)
         finding(cycle, live_.event_errors,
@@ -445,12 +493,11 @@ void Measurement::dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
                            unsigned output) {
-    if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
+    if (!is_frozen_ && pcap_) pcap_->left(first_bit, output, bytes);
     const bool mark = next_is_marked(first_bit, queue);
     const auto length = static_cast<std::uint32_t>(bytes.size());
-    if (const unsigned bits = settings_.device.tag_bits) {
-        const auto carries = [&](const Frame& frame) { return (frame.number ^ tag) << (64 - bits) == 0; };
-        const std::uint32_t record = take_departing(queue, first_bit, carries);
+    if (settings_.device.tag_bits) {
+        const std::uint32_t record = take_tagged(queue, first_bit, tag);
         if (record != kNone && !may_become(records_[record].frame, bytes, mark)) is_changed(first_bit, records_[record].frame, length);
         return gone(first_bit, queue, record, length, bytes, output);
     }
@@ -471,7 +518,7 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uin
     if (record != kNone && !is_frozen_ && pcap_) {
         frame_bytes(records_[record].frame, settings_.seed, expected_.data());
         if (mark) mark_ce(expected_.data(), length);
-        pcap_->write(nanoseconds(first_bit), {expected_.data(), length});
+        pcap_->left(first_bit, output, {expected_.data(), length});
     }
     gone(first_bit, queue, record, length, {}, output);
 }
@@ -526,12 +573,9 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     if (settings_.interval_cycles == 0) return;
     const std::size_t row = interval(first_bit);
     series_.total_out[row] += length;
-    if (!in_series(queue)) return;
-    const std::size_t cell = row * series_.queues.size() + static_cast<std::size_t>(series_index_[queue]);
-    series_.bytes[cell] += length;
-    ++series_.packets[cell];
-    series_.latency_sum[cell] += latency;
-    series_.latency_max[cell] = std::max(series_.latency_max[cell], latency);
+    if (const unsigned outputs = settings_.device.outputs; outputs > 1) series_.of_outputs.add(row * outputs + output, length, latency);
+    if (in_series(queue))
+        series_.of_queues.add(row * series_.queues.size() + static_cast<std::size_t>(series_index_[queue]), length, latency);
 }
 
 // ---- the rest
@@ -540,11 +584,8 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
 std::size_t Measurement::interval(std::int64_t cycle) {
     const auto row = static_cast<std::size_t>(cycle / settings_.interval_cycles);
     if (row < series_.total_out.size()) return row;
-    const std::size_t cells = (row + 1) * series_.queues.size();
-    series_.bytes.resize(cells);
-    series_.packets.resize(cells);
-    series_.latency_max.resize(cells);
-    series_.latency_sum.resize(cells);
+    series_.of_queues.resize((row + 1) * series_.queues.size());
+    if (settings_.device.outputs > 1) series_.of_outputs.resize((row + 1) * settings_.device.outputs);
     series_.drops.resize((row + 1) * kMostReasons);
     series_.total_in.resize(row + 1);
     series_.total_out.resize(row + 1);
@@ -599,9 +640,11 @@ void Measurement::close() {
 
 std::uint64_t Measurement::lost() const {
     std::uint64_t count = 0;
-    if (settings_.device.order == Order::Free && !quiet_) return 0;
-    for (const PerQueue& queue : queues_)
-        for (std::uint32_t record = queue.queued.head; record != kNone; record = records_[record].next) count += records_[record].overtaken;
+    const bool free = settings_.device.order == Order::Free;
+    if (free && !quiet_) return 0;
+    for (std::uint32_t queue = 0; queue < settings_.device.queues; ++queue)
+        for (std::uint32_t record = queues_[queue].queued.head; record != kNone; record = records_[record].next)
+            count += free ? records_[record].place < youngest_left_[queue] : records_[record].overtaken;
     return count;
 }
 

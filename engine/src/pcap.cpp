@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 #include "penstock/engine/pcap.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -40,6 +41,28 @@ void PcapWriter::close() {
     const bool failed = std::fflush(file_.get()) != 0 || std::ferror(file_.get());
     if (failed) throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
     file_.reset();
+}
+
+void OutputCapture::left(std::int64_t first_bit, unsigned output, std::span<const std::uint8_t> frame) {
+    began_[output] = kNever;
+    const std::int64_t earliest = *std::min_element(began_.begin(), began_.end());
+    if (waiting_.empty() && first_bit <= earliest) return write(first_bit, frame);
+    waiting_.push({first_bit, count_++, {frame.begin(), frame.end()}});
+    write_until(earliest);
+}
+
+void OutputCapture::write_until(std::int64_t first_bit) {
+    for (; !waiting_.empty() && waiting_.top().first_bit <= first_bit; waiting_.pop())
+        write(waiting_.top().first_bit, waiting_.top().bytes);
+}
+
+void OutputCapture::write(std::int64_t first_bit, std::span<const std::uint8_t> frame) {
+    file_.write(static_cast<std::uint64_t>(static_cast<long double>(first_bit) * 1e9L / clock_hz_ + 0.5L), frame);
+}
+
+void OutputCapture::close() {
+    write_until(kNever);
+    file_.close();
 }
 
 }  // namespace penstock::engine

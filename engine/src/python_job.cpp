@@ -183,19 +183,21 @@ void tcp_flows(Table& table, unsigned input, std::size_t number, Job& job, std::
 
 // The rate of each port's line: a number for all, or a list.
 std::vector<double> line_rates(Table& table, const char* key, std::size_t ports) {
-    if (!table.has(key) || !nb::isinstance<nb::sequence>(table.get(key)))
-        return std::vector<double>(ports, table.number(key, 0, kMaxRate, 0));
     std::vector<double> rates;
-    try {
-        for (nb::handle item : table.list(key)) rates.push_back(nb::cast<double>(item));
-    } catch (const nb::cast_error&) {
-        bad_job(table.name(key) + " is not a rate, nor a list of them");
+    if (!table.has(key) || !nb::isinstance<nb::sequence>(table.get(key))) {
+        rates.assign(ports, table.number(key, 0, kMaxRate, 0));
+    } else {
+        try {
+            for (nb::handle item : table.list(key)) rates.push_back(nb::cast<double>(item));
+        } catch (const nb::cast_error&) {
+            bad_job(table.name(key) + " is not a rate, nor a list of them");
+        }
     }
     if (rates.size() != ports)
         bad_job(table.name(key) + " has " + std::to_string(rates.size()) + " rates, the device " + std::to_string(ports) +
                 " ports on that side");
     for (const double rate : rates)
-        if (!(rate >= 0 && rate <= kMaxRate)) bad_job(table.name(key) + " is out of range");
+        if (rate != 0 && !(rate >= Link::kLeastRate && rate <= kMaxRate)) bad_job(table.name(key) + " is out of range");
     return rates;
 }
 

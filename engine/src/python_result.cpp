@@ -47,18 +47,25 @@ nb::dict queue_arrays(const Measurement& m) {
     return dict;
 }
 
-nb::dict series_arrays(const Statement& device, const Series& series) {
-    nb::dict dict, drops;
-    const std::size_t queues = series.queues.size(), rows = series.total_out.size();
+void add_cells(nb::dict& dict, const SeriesCells& series, std::size_t columns) {
     std::vector<double> mean(series.latency_sum.size());
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = series.packets[i] ? series.latency_sum[i] / series.packets[i] : 0.0;
+    dict["bytes"] = to_array(series.bytes, columns);
+    dict["packets"] = to_array(series.packets, columns);
+    dict["latency_max"] = to_array(series.latency_max, columns);
+    dict["latency_mean"] = to_array(std::move(mean), columns);
+}
+
+nb::dict series_arrays(const Statement& device, const Series& series) {
+    nb::dict dict, drops;
+    const std::size_t rows = series.total_out.size();
     dict["interval_cycles"] = series.interval_cycles;
     dict["queues"] = to_array(series.queues);
-    if (queues) {
-        dict["bytes"] = to_array(series.bytes, queues);
-        dict["packets"] = to_array(series.packets, queues);
-        dict["latency_max"] = to_array(series.latency_max, queues);
-        dict["latency_mean"] = to_array(std::move(mean), queues);
+    if (!series.queues.empty()) add_cells(dict, series.of_queues, series.queues.size());
+    if (device.outputs > 1) {
+        nb::dict outputs;
+        add_cells(outputs, series.of_outputs, device.outputs);
+        dict["outputs"] = outputs;
     }
     dict["in_bytes"] = to_array(series.total_in);
     dict["out_bytes"] = to_array(series.total_out);

@@ -50,7 +50,7 @@ class Fates final : public FrameListener {
             data_.insert(data_.end(), bytes.begin(), bytes.end());
         }
         offsets_.push_back(static_cast<std::int64_t>(data_.size()));
-        frames_.forget(frame.number);
+        frames_.forget(frame.number, true);
     }
     void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) override {
         lost_.number.push_back(frame.number);
@@ -58,7 +58,7 @@ class Fates final : public FrameListener {
         lost_.queue.push_back(frame.queue);
         lost_length_.push_back(frame.length);
         reason_.push_back(static_cast<std::uint8_t>(reason));
-        frames_.forget(frame.number);
+        frames_.forget(frame.number, false);
     }
 
     // Columns of the frames that have left: their bytes are data[offsets[i]:offsets[i + 1]].
@@ -203,7 +203,15 @@ class PythonSession {
 
     nb::dict take_left() { return fates_.take_left(); }
     nb::dict take_dropped() { return fates_.take_dropped(); }
-    nb::dict totals() const { return totals_to_python(ended_ ? measurement_.totals() : measurement_.live(), measurement_); }
+    nb::dict totals() const {
+        nb::dict dict = totals_to_python(ended_ ? measurement_.totals() : measurement_.live(), measurement_), lost;
+        const LostFrames frames = session_.ingress_lost();
+        lost["packets"] = frames.packets;
+        lost["bytes"] = frames.bytes;
+        dict["ingress_lost"] = lost;
+        return dict;
+    }
+    std::size_t kept() const { return frames_.kept(); }
     const std::vector<std::string>& drop_reasons() const { return measurement_.device().drop_reasons; }
     std::int64_t now() const { return session_.started() ? session_.now() : 0; }
     bool started() const { return session_.started(); }
@@ -266,10 +274,12 @@ void bind_session(nb::module_& m) {
              "Run until this cycle, or until the device is empty and nothing more is offered; returns the cycle.")
         .def("take_left", &PythonSession::take_left, "Columns of the frames that have left since the last call.")
         .def("take_dropped", &PythonSession::take_dropped, "Columns of the frames that were dropped since the last call.")
-        .def("totals", &PythonSession::totals, "Packets and bytes in, out, queued and dropped by reason so far, and what went wrong.")
+        .def("totals", &PythonSession::totals,
+             "Packets and bytes in, out, queued and dropped by reason so far, what FIFOs of inputs lost, what went wrong.")
         .def("end", &PythonSession::end, "End the session and return its result, as a run's.")
         .def_prop_ro("drop_reasons", &PythonSession::drop_reasons, "Names of the device's drop reasons by number; empty: it has none.")
         .def_prop_ro("now", &PythonSession::now)
+        .def_prop_ro("kept", &PythonSession::kept, "How many frames' bytes are kept; for tests.")
         .def_prop_ro("started", &PythonSession::started);
 }
 

@@ -219,6 +219,7 @@ void RtlDevice::output_taken(Output& output, unsigned number) {
     const auto bytes = static_cast<std::uint32_t>(std::popcount(keep));
     if (output.bytes == 0) {
         output.first_bit = now_;
+        observer_->began(now_, number);
         output.id = p.tid_o;
     } else if (p.tid_o != output.id) {
         bad("_tid changes inside a frame");
@@ -231,6 +232,7 @@ void RtlDevice::output_taken(Output& output, unsigned number) {
     if (const char* wrong = face_->fault(p.tuser_o)) bad(std::string("_tuser ") + wrong);
     if (face_->damaged(p.tuser_o)) {
         output.bytes = 0;
+        observer_->began(FrameSource::kNever, number);
         return;
     }
     observer_->departed(output.first_bit, face_->queue(number, output.id, p.tuser_o), {output.data.data(), output.bytes},

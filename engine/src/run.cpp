@@ -47,6 +47,7 @@ class Runner {
           connections_(live.connections.get()),
           wire_(live.wire.get()),
           poll_(poll),
+          before_(job.reset_after > 0 ? std::make_unique<Before>(job) : nullptr),
           session_(*job.device, job.environment, measurement),
           end_(job.duration_cycles.value_or(kForever)),
           limit_(job.max_cycles.value_or(kForever)) {
@@ -55,7 +56,8 @@ class Runner {
 
     Outcome run() {
         double cpu_seconds = 0;
-        if (job_.reset_after > 0) run_before();
+        if (before_) session_.inherit(before_->session);
+        before_.reset();
         if (set_up()) {
             std::vector<FrameSource*> sources;
             for (const auto& traffic : traffic_) sources.push_back(traffic.get());
@@ -76,22 +78,31 @@ class Runner {
     }
 
   private:
-    // The same traffic but for connections, of which nothing is measured; its device is reset in the middle of it.
-    void run_before() {
-        Measurement unseen(job_.measure);
-        Session before(*job_.device, job_.environment, unseen);
-        before.open();
-        for (const RegisterWrite& write : job_.setup_writes) before.write(write.address, write.value);
+    // A run that goes before, with the same traffic but for connections: nothing of it is measured, and its device is reset in the middle
+    // of it. It is over when the session of the run is made: what a design counts is of the device that was made last.
+    struct Before {
+        Measurement unseen;
         std::vector<std::unique_ptr<Merge>> traffic;
-        std::vector<FrameSource*> sources;
-        for (unsigned input = 0; input < job_.device->statement().inputs; ++input) {
-            traffic.push_back(make_traffic(job_, input, end_, nullptr));
-            sources.push_back(traffic.back().get());
+        Session session;
+
+        explicit Before(const Job& job) : unseen(unmeasured(job.measure)), session(*job.device, job.environment, unseen) {
+            session.open();
+            for (const RegisterWrite& write : job.setup_writes) session.write(write.address, write.value);
+            std::vector<FrameSource*> sources;
+            for (unsigned input = 0; input < job.device->statement().inputs; ++input) {
+                traffic.push_back(make_traffic(job, input, job.duration_cycles.value_or(kForever), nullptr));
+                sources.push_back(traffic.back().get());
+            }
+            session.start(sources);
+            session.advance(job.reset_after);
         }
-        before.start(sources);
-        before.advance(job_.reset_after);
-        session_.inherit(before);
-    }
+        static MeasureSettings unmeasured(MeasureSettings settings) {
+            settings.own = nullptr;  // it is the run's
+            settings.pcap_out.clear();
+            settings.interval_cycles = 0;
+            return settings;
+        }
+    };
 
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
@@ -185,6 +196,7 @@ class Runner {
     tcp::Traffic* connections_;
     wire::Traffic* wire_;
     const Poll& poll_;
+    std::unique_ptr<Before> before_;  // null: none, or the run has begun
     Session session_;
     std::int64_t end_, limit_;
     std::vector<std::unique_ptr<Merge>> traffic_;  // by input

@@ -272,7 +272,7 @@ Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t
     const bool open = more(late);
     const Ticks arrival = open ? ticks(epoch_) + static_cast<Ticks>(heap_.top().time * static_cast<double>(ticks(1))) : 0;
     if (live_ && !late && now < last_ && !live_->over()) {
-        const LiveSource::Ready ready = live_->next(input_, now);
+        const LiveSource::Ready ready = live_->next(input_, now, link_free);
         if (ready.frame && (!open || ticks(ready.cycle) <= arrival)) {
             frame = Frame{};
             frame.arrival = ticks(ready.cycle);

@@ -252,6 +252,8 @@ def test_broken_protocol_fails_loudly(stand_in_job: MakeJob, fault: int, words: 
         ({"sample_queues": [16]}, "the device has no queue 16"),
         ({"register_writes": [(1, 2, 3)]}, r"register_writes\[0\] is not \(address, value\)"),
         ({"ready_permille": 0}, "ready_permille = 0 is out of range"),
+        ({"egress_bps": 0.5}, "egress_bps is out of range"),
+        ({"ingress_bps": [1e-300]}, "ingress_bps is out of range"),
         ({"duration_cycles": "long"}, "duration_cycles has a wrong type"),
         ({"duration_cycles": None, "max_cycles": None}, "must end the run"),
         ({"sources": [frames(random.Random(1), 3) | {"stored": [9000] * 3}]}, r"stored\[0\] is more"),

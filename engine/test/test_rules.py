@@ -125,6 +125,17 @@ def test_deadlines_put_frames_in_order(stand_in: str) -> None:
     assert set(result["departures"]["queue"].tolist()) == {5}
 
 
+def test_a_tag_is_of_its_queue(stand_in: str) -> None:
+    """Sixteen frames of each queue with the sixteen tags that there are; they leave in any order, and each is known."""
+    job = rule_job(stand_in, "free_tags", seed())
+    job["device"]["tag_bits"] = 4
+    queues = np.arange(256, dtype=np.uint32) // 16
+    source = {"kind": "frames", "cycles": np.arange(256), "queues": queues, "offsets": [0] * 256, "lengths": [100] * 256}
+    result = engine.run(job | {"sources": [source | {"stored": [0] * 256, "data": np.zeros(1, dtype=np.uint8)}]})
+    assert_good(result)
+    assert result["departures"]["queue"].tolist() != queues.tolist()
+
+
 # Rule, fault: which count rises, and what the finding says.
 BREACHES: list[tuple[str, int, str, str]] = [
     ("fifo", REORDER, "order_errors", "leaves before frame"),

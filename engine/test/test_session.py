@@ -73,6 +73,37 @@ def test_until_empty_returns_at_once(native: Any, settings: dict[str, Any]) -> N
     assert session.end()["packets"]["out"] == 1
 
 
+def test_what_the_fifo_of_an_input_loses_is_forgotten(native: Any, settings: dict[str, Any]) -> None:
+    """A device that takes a tenth of a line of frames: the bytes of the others are not kept, and a count says how many they were."""
+    session = native.Session(settings | {"valid_permille": 100, "ingress_fifo_bytes": 4000, "ingress_bps": 100e9, "egress_bps": 0})
+    session.start()
+    offered = 0
+    for _ in range(10):
+        for _ in range(1000):
+            session.offer(session.now, 3, bytes(500))
+        offered += 1000
+        session.advance(session.now + 20_000)
+        totals = session.totals()
+        lost, came = totals["ingress_lost"], totals["packets"]["in"]
+        assert lost["packets"] + came == offered and lost["bytes"] == 500 * lost["packets"]
+        assert lost["packets"] > offered / 2 and totals["packets"]["queued"] == 0
+        assert session.kept <= 100, "of the frames that have had their fate some are kept"
+    assert session.end()["ingress_lost"] == lost
+
+
+def test_bytes_of_what_left_outlive_drops(native: Any, settings: dict[str, Any]) -> None:
+    """The measurement compares with the frames that left last: their bytes are kept however many were dropped since."""
+    orders = [order for frame in range(2, 102) for order in teststand.dictate(frame, reason=6)]
+    session = native.Session(settings | {"register_writes": orders})
+    session.start()
+    for at in range(101):
+        session.offer(20 * at, 3, bytes(60))
+    session.advance(5000)
+    assert session.take_left()["number"].tolist() == [0] and len(session.take_dropped()["number"]) == 100
+    assert session.kept == 1 + 64
+    assert session.end()["findings"] == []
+
+
 def test_misuse_is_refused(native: Any, settings: dict[str, Any]) -> None:
     for wrong in ({"duration_cycles": 5}, {"drain": True}, {"timed_register_writes": [(0, 0x40, 1)]}):
         with pytest.raises(ValueError, match="a session has no sources"):

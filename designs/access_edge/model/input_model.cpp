@@ -48,7 +48,7 @@ void InputModel::refill(std::int64_t now) {
 
 void InputModel::fetch(std::int64_t now) {
     timed_ = false;
-    do {
+    for (;;) {
         if (look_count_ < kLook / 2) refill(now);
         has_frame_ = look_count_ != 0;
         if (!has_frame_) return;
@@ -58,7 +58,9 @@ void InputModel::fetch(std::int64_t now) {
         link_start_ = std::max(next_.frame.arrival, link_free_);
         link_free_ = link_start_ + link_.frame_time(next_.frame.length);
         next_.last_bit = cycle_ceil(link_start_ + link_.time(next_.frame.length));
-    } while (!fifo_.takes(next_.last_bit, next_.frame.length));
+        if (fifo_.takes(next_.last_bit, next_.frame.length)) break;
+        if (source_) source_->lost(next_.frame);
+    }
     next_.reason = fate(next_.frame);
     time();
 }

@@ -45,6 +45,24 @@ def test_session_on_the_rtl(tiny: tuple[configs.Configuration, str], number: int
     check(*tiny, seed() + number)
 
 
+def test_what_the_fifo_of_an_input_loses_is_forgotten(native: Any) -> None:
+    """The model's own input: bytes of lost frames are not kept."""
+    config = configs.load("tiny_16")
+    device = twins.device(config, None, {"gap_permille": 900})
+    session = native.Session({"device": device, "sources": [], "ingress_bps": 100e9, "ingress_fifo_bytes": 4000})
+    session.start()
+    offered = 0
+    for _ in range(5):
+        for _ in range(500):
+            session.offer(session.now, 3, bytes(1400))
+        offered += 500
+        session.advance(session.now + 200_000)
+        totals = session.totals()
+        assert totals["ingress_lost"]["packets"] + totals["packets"]["in"] == offered < 2 * totals["ingress_lost"]["packets"]
+        assert session.kept <= 100 + totals["packets"]["queued"]
+    assert session.end()["conservation_ok"]
+
+
 def answer(native: Any, config: configs.Configuration, library: str | None, number: int, step: int) -> list[tuple[int, ...]]:
     """Each frame that leaves is answered by one or two others after a while, as acknowledgements let a sender go on. Returns departures."""
     rng = random.Random(number)

@@ -91,6 +91,21 @@ def test_figures_are_of_the_stop(tmp_path: Path) -> None:
     assert flow["goodput_bps"] <= 5e6 * 1460 / 1514
 
 
+def test_nothing_begins_after_the_stop(tmp_path: Path) -> None:
+    """Of what waits for a slow line nothing follows; a connection that goes on has the line then."""
+    text = "  - { stop: 300 ms, tcp: { queues: bottleneck, flows: 1, rtt: 5 ms, spread: 0, initial_window: 200 } }\n"
+    text += "  - { start: 200 ms, tcp: { queues: other, flows: 1, rtt: 5 ms, spread: 0, initial_window: 200 } }\n"
+    settings = ["link.ingress=4 Mbit/s", "queues.other.limit_packets=100"]
+    run = prepared(tmp_path, text, duration="600 ms", settings=settings)
+    raw = engine.run(run.plan.job)
+    clock, line = run.config.clock_hz, 8 * (1514 + 24) / 4e6
+    came = np.asarray(raw["departures"]["cycle"]) / clock - np.asarray(raw["latency_cycles"]) / clock
+    stopped, other = (came[np.asarray(raw["latency_queue"]) == queue] for queue in (0, 3))
+    assert 0.3 - line < stopped.max() < 0.3 + 1.01 * line, "a frame whose first bit is on the line is sent"
+    assert other.min() < 0.3 + 2.5 * line and np.diff(other[other > 0.31]).max() < 1.1 * line
+    assert raw["conservation_ok"] and raw["tcp"]["segments"][0] > len(stopped) + 20
+
+
 def test_marks_in_place_of_losses(tmp_path: Path) -> None:
     """CoDel marks ECN-capable connections: nothing is sent again, the windows are reduced, and each mark was seen by its receiver."""
     queue = "limit_packets: 500, aqm: { target: 2 ms, interval: 20 ms, ecn: true }"

@@ -153,3 +153,29 @@ def test_lateness_for_weeks() -> None:
         assert result["findings"] == [] and result["early"] == 0
         found.append((result["lateness"]["cycles"].tolist(), result["lateness"]["frames"].tolist(), result["packets"]))
     assert all(other == found[0] for other in found) and sum(found[0][1]) > 50
+
+
+@pytest.mark.parametrize("side", ["ingress_bps", "egress_bps"])
+@pytest.mark.parametrize("rate", [1, 8, 56, 1000])
+def test_the_slowest_lines_keep_their_rate(rate: int, side: str) -> None:
+    """A frame of 1,500 byte takes a line of 1 bit/s more than three hours."""
+    config = configs.load("tiny_16")
+    source = {"kind": "constant", "queues": [3], "pick": "round_robin", "bps": 1e9, "sizes": [(1500, 1)], "stop_cycle": 8000}
+    job = {"device": twins.device(config, None, {}), "duration_cycles": END, "sources": [source], "keep_departures": True}
+    result = engine.run(job | {"drain": False, "max_cycles": END, "overhead_bytes": 24, side: rate})
+    frames = min(4, result["packets"]["in"])
+    assert result["findings"] == [] and frames == 4
+    time = 8 * 1524 * config.clock_hz / rate
+    assert np.diff(result["departures"]["cycle"][:frames]) == pytest.approx(time, abs=2)
+
+
+@pytest.mark.parametrize("buffer", [0, 500_000, 2**20])
+def test_a_buffer_of_half_a_minute(buffer: int) -> None:
+    """1 MB in front of 40 kbit/s: the device sends at once what fits into it."""
+    config = configs.load("tree_2048")
+    source = {"kind": "constant", "queues": [0], "pick": "round_robin", "bps": 10e6, "sizes": [(1000, 1)]}
+    job = {"device": twins.device(config, None, {}), "duration_cycles": 4_000_000, "sources": [source], "ingress_bps": 1e9}
+    result = engine.run(job | {"drain": False, "max_cycles": 4_000_000, "egress_bps": 40e3, "egress_buffer_bytes": buffer})
+    packets = result["packets"]
+    assert result["findings"] == [] and packets["in"] > 20
+    assert packets["in"] - packets["out"] <= 1 if buffer else packets["out"] <= 1

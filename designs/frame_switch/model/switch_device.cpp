@@ -125,6 +125,7 @@ void SwitchDevice::send_beats(std::uint64_t ready) {
         ++bus_.output_taken;
         if (beat.index == 0) {
             output.first_bit = now_;
+            observer_->began(now_, number);
             output.bytes = 0;
         }
         output.bytes += beat.bytes;

@@ -195,6 +195,19 @@ def test_losses_add_up(name: str, overrides: dict[str, Any]) -> None:
     assert lost > 50 and last > 0, f"{lost} lost, {last} of them the last of a flow"
 
 
+def test_thousands_of_losses_in_a_row() -> None:
+    """A class that a higher one starves loses all that comes; what comes out after that is known for what it is."""
+    config = configuration("lossy_4")
+    starving = constant(config, 0, [(0, 0)], size=60, start_cycle=1_000, stop_cycle=30_000)
+    starved = constant(config, 1, [(0, 1)], size=60)
+    result = run(config, [starving, starved], duration_cycles=50_000, drain=True, max_cycles=200_000, quiet_cycles=2_000)
+    assert_clean(result)
+    left = result["departures"]["cycle"][result["departures"]["queue"] == config.flow(1, 0, 1)]
+    frames = np.diff(left).max() / config.clock_hz / ((60 + OVERHEAD) * 8 / LINE)  # that came while none of the starved left
+    assert frames > 10_000
+    assert result["packets"]["dropped"]["lost_in_switch"] >= frames - 100  # those that had room
+
+
 def test_frames_that_stay_are_lost_only_after_a_drain() -> None:
     """Two sources fill the room of a third's class; the last frames of a flow are missed by none. Without a drain they are queued still."""
     config = configuration("lossy_4", room_cells=32)

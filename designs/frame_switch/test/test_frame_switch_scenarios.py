@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import dpkt
 import numpy as np
 import pytest
 
@@ -199,6 +200,17 @@ def test_series_has_a_curve_for_each_output(place: Path, capsys: pytest.CaptureF
 
 
 # ---- captures
+
+
+def test_captures_of_several_outputs_go_on_in_time(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A frame has the time of its first bit, also a long one on a slow line, which has left long after others that began later."""
+    lines = sets("link.egress=[40 Gbit/s, 40 Gbit/s, 1 Gbit/s, 40 Gbit/s]", "output.pcap=departures.pcap")
+    result = on_model(capsys, "s.yaml", *lines)
+    with Path("out/departures.pcap").open("rb") as file:
+        records = list(dpkt.pcap.Reader(file))
+    times = np.array([float(at) for at, _ in records])
+    assert len(records) == result["packets"]["out"] > 150 and np.diff(times).min() >= 0
+    assert sum(int.from_bytes(data[2:6]) // 4 % 4 == 2 for _, data in records) > 3, "some of the slow line"
 
 
 def test_captures_at_several_inputs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

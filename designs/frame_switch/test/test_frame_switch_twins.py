@@ -182,7 +182,9 @@ def test_differences_are_found() -> None:
     other["series"]["out_bytes"][2] += 1
     assert any("series out_bytes" in words for words in twins_switch.differences(one, other))
     other["series"]["drops"]["bad_frame"][0] += 1
-    assert any("series bad_frame" in words for words in twins_switch.differences(one, other))
+    assert any("series drops bad_frame" in words for words in twins_switch.differences(one, other))
+    other["series"]["outputs"]["packets"][0, 1] += 1
+    assert any("series outputs packets" in words for words in twins_switch.differences(one, other))
     other["findings"].append("x")
     assert any("findings" in words for words in twins_switch.differences(one, other))
 

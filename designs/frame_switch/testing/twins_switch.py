@@ -134,9 +134,10 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     if ("series" in one) != ("series" in other):
         return [*found, "only one has series"]
     a, b = one.get("series", {}), other.get("series", {})
-    columns = {key: (a[key], b[key]) for key in a if key != "drops"} | {
-        key: (a["drops"][key], b["drops"][key]) for key in a.get("drops", ())
-    }
+    parts = ("drops", "outputs")
+    columns = {key: (a[key], b[key]) for key in a if key not in parts}
+    for part in parts:
+        columns |= {f"{part} {key}": (a[part][key], b[part][key]) for key in a.get(part, ())}
     for key, (left, right) in columns.items():
         if not np.array_equal(np.asarray(left), np.asarray(right)):
             found.append(f"series {key} differs")

@@ -138,6 +138,25 @@ def test_drops_are_known_by_flow() -> None:
     assert drops["ingress_program"]["bytes"].tolist()[:4] == [0, 0, 1000, 0]
 
 
+def test_a_long_backlog_is_not_searched() -> None:
+    """Half of a flow's frames wait at a slow output while the others leave: each is found at once, however many wait."""
+    slow = {
+        "egress_bps": [lab.LINE_BPS, lab.LINE_BPS, 1000.0, lab.LINE_BPS],
+        "queue_packets": 1_000_000,
+        "drain": False,
+        "keep_departures": False,
+    }
+    times = []
+    for count in (2_000, 16_000):
+        packets = [Packet(1_000 * at, 0, 1 + at % 2, length=60) for at in range(2 * count)]
+        job = lab.job(packets, duration_cycles=2000 * count, **slow)
+        found = [engine.run(job) for _ in range(2)]
+        for raw in found:
+            assert raw["findings"] == [] and raw["packets"]["queued"] >= count - 1 and raw["packets"]["out"] >= count
+        times.append(min(raw["run_cpu_seconds"] for raw in found))
+    assert times[1] < 3 * 8 * times[0], "eight times as many frames behind a backlog that is eight times as long"
+
+
 def test_ports_have_the_numbers_that_they_are_given() -> None:
     raw = lab.run([Packet(10, 0, 200), Packet(12, 1, 0), Packet(14, 2, 1)], port_numbers=[1, 2, 200, 9])
     assert lab.departures(raw) == [(10, 2, 100), (14, 0, 100)]

@@ -24,9 +24,14 @@ void Traffic::push(Event event) {
     events_.push(std::move(event));
 }
 
-LiveSource::Ready Traffic::next(unsigned input, std::int64_t now) {
+LiveSource::Ready Traffic::next(unsigned input, std::int64_t now, Ticks link_free) {
     run(now);
-    const Input& in = inputs_[input];
+    Input& in = inputs_[input];
+    // What has not begun on the line when its connection stops is not sent.
+    const auto is_late = [&](const Waiting& first) {
+        return std::max(ticks(first.at), link_free) >= ticks(flows_[first.flow].settings.stop);
+    };
+    while (!in.waiting.empty() && is_late(in.waiting.front())) in.waiting.pop_front();
     if (!in.waiting.empty()) return {true, in.waiting.front().at};
     return {false, events_.empty() ? kNever : events_.top().at};
 }
@@ -169,21 +174,22 @@ void Traffic::left(const Frame& frame, std::int64_t, std::int64_t first_bit, boo
         const Time half = flow.settings.round_trip - flow.settings.round_trip / 2;
         push({.at = std::max(first_bit + line + half, now_ + 1), .flow = index, .what = What::Segment, .number = 0, .head = *head});
     }
-    forget(found);
+    forget(found, true);
 }
 
 void Traffic::dropped(const Frame& frame, std::int64_t, unsigned) {
     const auto found = sent_.find(frame.number);
     if (found == sent_.end()) return;
     ++flows_[found->second.flow].counts.dropped;
-    forget(found);
+    forget(found, false);
 }
 
-// The measurement compares with those that left last.
-void Traffic::forget(std::unordered_map<std::uint64_t, Sent>::iterator at) {
-    kept_.push_back(std::move(at->second));
+// The measurement compares with those that left last, however many were dropped since.
+void Traffic::forget(std::unordered_map<std::uint64_t, Sent>::iterator at, bool left) {
+    std::deque<Sent>& kept = left ? left_ : dropped_;
+    kept.push_back(std::move(at->second));
     sent_.erase(at);
-    if (kept_.size() > kKept) kept_.pop_front();
+    if (kept.size() > kKept) kept.pop_front();
 }
 
 std::uint64_t Traffic::unwrapped(std::uint32_t number, std::uint64_t near) {

@@ -194,7 +194,7 @@ void Traffic::let_go(std::int64_t now_ns) {
 
 // ---- the device
 
-LiveSource::Ready Traffic::next(unsigned input, std::int64_t) {
+LiveSource::Ready Traffic::next(unsigned input, std::int64_t, Ticks) {
     if (input >= inputs_.size() || inputs_[input].waiting.empty()) return {false, FrameSource::kNever};
     return {true, inputs_[input].waiting.front().cycle};
 }
@@ -252,12 +252,12 @@ void Traffic::left(const Frame& frame, std::int64_t last_bit, std::int64_t first
         const double line = bps > 0 ? 8 * settings_.clock_hz * static_cast<double>(bytes.size()) / bps : 0;
         delay(clock_.ns(static_cast<double>(first_bit) + line) + delay_ns, static_cast<unsigned>(to), bytes);
     }
-    kept_.fate(frame.number);
+    kept_.fate(frame.number, true);
 }
 
 void Traffic::dropped(const Frame& frame, std::int64_t, unsigned) {
     if (QueueCounts* queue = counts(frame.queue)) queue->dropped.add(frame.length);
-    kept_.fate(frame.number);
+    kept_.fate(frame.number, false);
 }
 
 QueueCounts* Traffic::counts(std::uint32_t queue) {

@@ -30,6 +30,7 @@ class Curves:
     names: Sequence[str]
     rates_bps: Sequence[int | None]
     of: NDArray[np.int64] | None = None  # by queue: the id of its curve; None: queues are their own
+    outputs: bool = False  # they are the device's outputs, of which the engine has a series
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Departures:
     def only(self, chosen: NDArray[Any]) -> "Departures":
         """Return some of them, by index or mask."""
         return Departures(self.cycle[chosen], self.queue[chosen], self.length[chosen], self.latency[chosen])
+
+    def if_all(self, frames: int) -> "Departures":
+        """Return these if they are so many, else none: not of all frames may be kept, and a part does not stand for all."""
+        return self if len(self.cycle) == frames else self.only(np.zeros(0, dtype=np.int64))
 
 
 def rates_over_time(sizes: NDArray[Any], seconds: float, end: float, width: int = 1) -> NDArray[np.float64]:
@@ -153,13 +158,13 @@ def summary(
     }
 
 
-def _all_kept(raw: dict[str, Any], left: Departures) -> bool:
+def all_kept(raw: dict[str, Any], left: Departures) -> bool:
     """Return whether each frame that left was kept by itself; else a histogram has them all."""
     return bool(len(left.latency) == raw["packets"]["out"]) or "latency_histograms" not in raw
 
 
 def _latency(raw: dict[str, Any], left: Departures, scale: float) -> dict[str, Any]:
-    return distribution(left.latency, scale) if _all_kept(raw, left) else binned(raw["latency_histograms"][0], scale)
+    return distribution(left.latency, scale) if all_kept(raw, left) else binned(raw["latency_histograms"][0], scale)
 
 
 def failures(result: dict[str, Any]) -> list[str]:
@@ -223,7 +228,9 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
     highest = np.full((points, len(ids)), np.nan)
     cdf = np.full((CDF_POINTS, len(ids) + 1), np.nan)
     shares = cdf_shares()
-    if not _all_kept(raw, left):
+    everything = all_kept(raw, left)
+    series = _Series.of(raw, curves)
+    if not everything:
         cdf[:, -1] = not_exceeded(raw["latency_histograms"][0]) * scale
     elif len(left.latency):
         cdf[:, -1] = np.quantile(left.latency, shares, method="inverted_cdf") * scale
@@ -232,7 +239,17 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
     for column, queue in enumerate(ids):
         own = left.only(left.queue == queue)
         frames[column] = len(own.cycle)
+        known = None if everything else series.column(queue, points)
+        if known is not None:
+            bytes_out[:, column], mean[:, column], highest[:, column] = known[0], known[1] * scale, known[2] * scale
+            frames[column] = series.frames(queue)
         if not len(own.cycle):
+            continue
+        clouds.append(_cloud(own, column, max(50, CLOUD_POINTS // len(ids)), scale))
+        if len(own.cycle) < frames[column]:
+            continue
+        cdf[:, column] = np.quantile(own.latency, shares, method="inverted_cdf") * scale
+        if known is not None:
             continue
         slot = np.minimum(own.cycle // interval, points - 1)
         bytes_out[:, column] = np.bincount(slot, weights=own.length, minlength=points).astype(np.int64)
@@ -242,11 +259,9 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         peaks = np.zeros(points)
         np.maximum.at(peaks, slot, own.latency * scale)
         highest[some, column] = peaks[some]
-        cdf[:, column] = np.quantile(own.latency, shares, method="inverted_cdf") * scale
-        clouds.append(_cloud(own, column, max(50, CLOUD_POINTS // len(ids)), scale))
     cloud = np.concatenate(clouds) if clouds else np.zeros((0, 3))
     reasons, drops = _drops(raw, points)
-    of_curves = _events_of_curves(raw, points, interval, curves, len(ids))
+    of_curves = _events_of_curves(raw, points, interval, curves, len(ids)) if _events_kept(raw, plan) else {}
     return {
         "interval_ns": np.array(interval * scale),
         "queues": np.array(ids, dtype=np.int64),
@@ -265,6 +280,51 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         **_late(raw, scale),
         **tcp.series(raw, plan, config.clock_hz),
     }
+
+
+@dataclass(frozen=True)
+class _Series:
+    """The engine's series of queues or outputs: of all their frames, also where not all are kept one by one."""
+
+    of_id: dict[int, int]  # columns
+    bytes: NDArray[np.int64]  # all [interval][column]
+    packets: NDArray[np.int64]
+    latency_mean: NDArray[np.float64]
+    latency_max: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, raw: dict[str, Any], curves: Curves) -> "_Series":
+        found = raw.get("series", {})
+        ids = np.asarray(found.get("queues", ())).tolist() if curves.of is None else []
+        if curves.outputs:
+            found = found.get("outputs", {})
+            ids = range(np.asarray(found["bytes"]).shape[1]) if found else []
+        whole, exact = (
+            [np.asarray(found.get(key, np.zeros((0, len(ids))))).astype(kind) for key in keys]
+            for keys, kind in ((("bytes", "packets"), np.int64), (("latency_mean", "latency_max"), np.float64))
+        )
+        return cls(dict(zip(ids, range(len(ids)), strict=True)), *whole, *exact)
+
+    def column(self, ident: int, points: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return bytes, mean and highest latency in cycles (NaN where no frame left) over time; None of what has no series."""
+        column = self.of_id.get(ident)
+        if column is None:
+            return None
+        size = np.zeros(points, dtype=np.int64)
+        latencies = np.full((2, points), np.nan)
+        some = np.flatnonzero(self.packets[:points, column])
+        size[some] = self.bytes[some, column]
+        latencies[:, some] = self.latency_mean[some, column], self.latency_max[some, column]
+        return size, latencies[0], latencies[1]
+
+    def frames(self, ident: int) -> int:
+        return int(self.packets[:, self.of_id[ident]].sum())
+
+
+def _events_kept(raw: dict[str, Any], plan: Plan) -> bool:
+    """Return whether drops and marks were kept one by one to the end."""
+    events = [*raw.get("drop_events", {}).values(), raw.get("mark_events", {"cycle": ()})]
+    return sum(len(event["cycle"]) for event in events) < plan.job.get("keep_most", float("inf"))
 
 
 def _events_of_curves(raw: dict[str, Any], points: int, interval: int, curves: Curves, count: int) -> dict[str, NDArray[np.int64]]:

@@ -71,7 +71,8 @@ class Device:
 
     def totals(self) -> dict[str, Any]:
         """Return `packets` and `bytes` so far ({in, out, queued, dropped: {reason: n}}), `marked_packets` where it may
-        mark, and what went wrong (errors, `findings` in words: nothing, on a device that works)."""
+        mark, `ingress_lost` (`packets` and `bytes` that found `link.ingress_fifo` full: they are in no other count), and what went wrong
+        (errors, `findings` in words: nothing, on a device that works)."""
         return dict(self._session.totals())
 
     # ---- the end

@@ -21,10 +21,12 @@ def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequenc
     seconds = min(int(raw["cycles"]) / clock, run.described.duration / PS_PER_SECOND)
     names = [end.name for end in run.described.network.ends]
     queues = [_queue(run, number, counts, clock) for number, counts in wire["queues"].items()]
-    bottlenecks = _outputs(found, run) or _bottlenecks(queues, raw, run, seconds)
+    bottlenecks = _outputs(found, raw, run, seconds) or _bottlenecks(queues, raw, run, seconds)
     first = max(bottlenecks, key=lambda row: row["carried_bps"] / row["bottleneck_bps"], default=None)
     behind, late = binned(wire["behind_ns"], 1e-6), binned(wire["late_ns"], 1e-6)
     notes = list(run.plan.notes)
+    if (kept := len(raw["latency_cycles"])) < raw["packets"]["out"]:
+        notes.append(f"Only {kept:,} of the {raw['packets']['out']:,} frames that left were kept one by one.")
     if wire["stops"]:
         stood = format_time_ns(wire["stood_still_ns"])
         slack = format_time_ns(run.described.network.slack / 1000)
@@ -76,14 +78,25 @@ def _queue(run: Prepared, number: int, counts: dict[str, Any], clock: int) -> di
     }
 
 
-def _outputs(found: dict[str, Any], run: Prepared) -> list[dict[str, Any]]:
-    """Return the lines of a device with several outputs, by what they carried."""
+def _points(run: Prepared, seconds: float) -> tuple[int, float]:
+    """Return how many intervals of the series are within the time that traffic came, and how long these are in seconds."""
+    points = int(seconds * run.config.clock_hz // run.plan.job["interval_cycles"])
+    return points, points * run.plan.job["interval_cycles"] / run.config.clock_hz if points else seconds
+
+
+def _outputs(found: dict[str, Any], raw: dict[str, Any], run: Prepared, seconds: float) -> list[dict[str, Any]]:
+    """Return the lines of a device with several outputs, by what they carried; by the series where not all frames were kept."""
     lines = run.plan.job["egress_bps"]
+    points, length = _points(run, seconds)
+    carried = np.asarray(raw["series"]["outputs"]["bytes"])[:points].sum(axis=0) if "outputs" in raw["series"] else None
+    whole = all(output["throughput_bps"] is not None for output in found.get("outputs", []))
     rows: dict[int, dict[str, Any]] = {}
     for output in found.get("outputs", []):
         number = output["output"]
         row = rows.setdefault(number, {"name": f"output {number}", "bottleneck_bps": lines[number], "queues": [], "carried_bps": 0.0})
         row["carried_bps"] = round(row["carried_bps"] + (output["throughput_bps"] or 0.0), 3)
+        if not whole and carried is not None and length:
+            row["carried_bps"] = round(8 * int(carried[number]) / length, 3)
     return list(rows.values())
 
 
@@ -91,7 +104,7 @@ def _bottlenecks(queues: Sequence[dict[str, Any]], raw: dict[str, Any], run: Pre
     """Return what holds the queues back, with what it carried while traffic came: frame bytes, without what a frame costs on a line."""
     out = np.asarray(raw["series"]["bytes"]) if run.plan.job.get("series_queues") else None
     series = list(run.plan.job.get("series_queues", []))
-    points = int(seconds * run.config.clock_hz // run.plan.job["interval_cycles"])
+    points, length = _points(run, seconds)
     rows: dict[str, dict[str, Any]] = {}
     for queue in queues:
         if not queue["bottleneck"]:
@@ -103,7 +116,6 @@ def _bottlenecks(queues: Sequence[dict[str, Any]], raw: dict[str, Any], run: Pre
         # By the series what left within the time; a queue without one has all that left.
         inside = queue["queue"] in series and out is not None and points > 0
         row["bytes"] += int(out[:points, series.index(queue["queue"])].sum()) if inside and out is not None else queue["out_bytes"]
-    length = points * run.plan.job["interval_cycles"] / run.config.clock_hz if points else seconds
     for row in rows.values():
         row["carried_bps"] = round(8 * row.pop("bytes") / length, 3) if length else 0.0
     return list(rows.values())

@@ -35,6 +35,8 @@ class FrameSource {
     // device asks again in that cycle, in the one after each in which the observer was told something, and when run() or read() is
     // called.
     virtual Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) = 0;
+    // A frame that it has given found the FIFO in front of the input full: it never arrives.
+    virtual void lost(const Frame&) {}
 };
 
 // One pulse of an event port.
@@ -69,6 +71,9 @@ class Observer {
     virtual void unread(std::int64_t cycle, const Fate& fate) = 0;
     // Where the order is free and frames have tags: the frame with this one, which its queue took, is dropped, wherever it was.
     virtual void dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) = 0;
+    // The first beat of a frame leaves by `output`; of a device with several outputs that tells of a frame when its last one has left.
+    // kNever: it was none.
+    virtual void began(std::int64_t /*cycle*/, unsigned /*output*/) {}
     // A frame has left by `output`; `first_bit` is the cycle of its first beat. `tag`: what the device carried of its number
     // (Statement::tag_bits).
     virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,

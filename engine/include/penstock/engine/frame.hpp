@@ -81,15 +81,20 @@ inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to
 // A link of fixed rate. Every frame costs its bytes and a fixed overhead (on Ethernet 24: preamble, gap and FCS).
 class Link {
   public:
-    // bps = 0: as fast as the bus.
+    static constexpr double kLeastRate = 1;  // bit/s: then what fits into a buffer takes a number of cycles that fits into 64 bits
+
+    // bps = 0: as fast as the bus; else at least kLeastRate.
     // `buffer_bytes`: of the buffer between link and device.
     Link(double bps, double clock_hz, std::uint32_t overhead_bytes, std::uint32_t buffer_bytes = 0)
         : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0),
           overhead_(overhead_bytes),
           buffer_(buffer_bytes) {}
 
-    // Time that `bytes` take.
-    Ticks time(std::uint32_t bytes) const { return static_cast<std::int64_t>(per_byte_ * bytes); }
+    // Time that `bytes` take. On a slow line more ticks than 64 bits hold.
+    Ticks time(std::uint32_t bytes) const {
+        const double ticks = per_byte_ * bytes;
+        return ticks < 0x1p62 ? Ticks{static_cast<std::int64_t>(ticks)} : static_cast<Ticks>(ticks);  // the first is faster
+    }
     Ticks frame_time(std::uint32_t bytes) const { return time(bytes + overhead_); }
     std::uint32_t overhead() const { return overhead_; }
     std::uint32_t buffer() const { return buffer_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Bytes of frames that are on their way through a device: until each copy of a frame has had its fate, and for a while longer, since the
-// measurement compares with those that left last.
+// Bytes of frames that are on their way through a device: until each copy of a frame has had its fate, and for a while longer: a
+// measurement compares with those that left last, however many were dropped since, and a frame may be dropped before its next copy comes.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@ class KeptFrames {
         std::vector<std::uint8_t> bytes;  // stay where they are until the frame is forgotten
         Own own;
         std::uint32_t copies = 0;  // that have arrived and had no fate yet
+        std::uint32_t recent = 0;  // that are among the last ones that left, or were dropped
     };
 
     Kept& add(std::uint64_t number, std::vector<std::uint8_t> bytes, Own own = {}) {
@@ -33,14 +34,18 @@ class KeptFrames {
     void arrived(std::uint64_t number) {
         if (Kept* kept = find(number)) ++kept->copies;
     }
-    // The frame has had its fate, or a copy of it.
-    void fate(std::uint64_t number) {
+    // The frame has had its fate, or a copy of it: it has left, or was dropped.
+    void fate(std::uint64_t number, bool left) {
         Kept* kept = find(number);
-        if (!kept || --kept->copies) return;
-        forgotten_.push_back(number);
-        if (forgotten_.size() <= kLonger) return;
-        kept_.erase(forgotten_.front());
-        forgotten_.pop_front();
+        if (!kept) return;
+        if (kept->copies) --kept->copies;
+        ++kept->recent;
+        std::deque<std::uint64_t>& last = left ? left_ : dropped_;
+        last.push_back(number);
+        if (last.size() <= kLonger) return;
+        const auto oldest = kept_.find(last.front());
+        last.pop_front();
+        if (oldest != kept_.end() && --oldest->second.recent == 0 && oldest->second.copies == 0) kept_.erase(oldest);
     }
     // The frame never came to the device.
     void lost(std::uint64_t number) { kept_.erase(number); }
@@ -50,7 +55,7 @@ class KeptFrames {
     static constexpr std::size_t kLonger = 64;  // more than a measurement remembers of those that left last
 
     std::unordered_map<std::uint64_t, Kept> kept_;  // by number
-    std::deque<std::uint64_t> forgotten_;
+    std::deque<std::uint64_t> left_, dropped_;      // the last ones, oldest first
 };
 
 }  // namespace penstock::engine

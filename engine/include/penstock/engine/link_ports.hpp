@@ -40,14 +40,16 @@ class LinkInput {
     // Asks the source for the next frame.
     void fetch(std::int64_t now) {
         beat_cycle_ = kNever;
-        do {
+        for (;;) {
             const Answer answer = source_ ? source_->next(frame_, link_free_, now, ask_again_) : Answer::End;
             waiting_ = answer == Answer::Frame;
             asking_ = answer == Answer::NotYet;
             if (!waiting_) return;
             start_ = std::max(frame_.arrival, link_free_);
             link_free_ = start_ + link_.frame_time(frame_.length);
-        } while (!fifo_.takes(last_bit(), frame_.length));
+            if (fifo_.takes(last_bit(), frame_.length)) break;
+            source_->lost(frame_);
+        }
         at_ = 0;
         beat_cycle_ = cycle_ceil(start_ + link_.time(std::min(frame_.length, beat_ - head_)));
     }

@@ -7,6 +7,7 @@
 // sent, perhaps marked, or to be dropped.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -51,14 +53,28 @@ struct Totals {
     std::vector<std::string> findings;  // the first errors in words
 };
 
+// What left, [interval][whose].
+struct SeriesCells {
+    std::vector<std::uint64_t> bytes;
+    std::vector<std::uint32_t> packets;
+    std::vector<std::uint32_t> latency_max;  // cycles
+    std::vector<double> latency_sum;         // cycles
+
+    void resize(std::size_t cells) { bytes.resize(cells), packets.resize(cells), latency_max.resize(cells), latency_sum.resize(cells); }
+    void add(std::size_t cell, std::uint32_t length, std::uint32_t latency) {
+        bytes[cell] += length;
+        ++packets[cell];
+        latency_sum[cell] += latency;
+        latency_max[cell] = std::max(latency_max[cell], latency);
+    }
+};
+
 // Time series, one row an interval.
 struct Series {
     std::int64_t interval_cycles = 0;  // 0: none
     std::vector<std::uint32_t> queues;
-    std::vector<std::uint64_t> bytes;                // [interval][queue]
-    std::vector<std::uint32_t> packets;              // [interval][queue]
-    std::vector<std::uint32_t> latency_max;          // [interval][queue], cycles
-    std::vector<double> latency_sum;                 // [interval][queue], cycles
+    SeriesCells of_queues;
+    SeriesCells of_outputs;                          // of a device with several
     std::vector<std::uint64_t> drops;                // [interval][reason], packets
     std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
     std::vector<std::uint64_t> marked;               // [interval], packets given away with a mark
@@ -120,6 +136,9 @@ class Measurement final : public Observer {
     void dequeued(std::int64_t cycle, const Fate& fate, bool mark) override;
     void unread(std::int64_t cycle, const Fate& fate) override;
     void dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) override;
+    void began(std::int64_t cycle, unsigned output) override {
+        if (pcap_) pcap_->began(cycle, output);
+    }
     void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
                   unsigned output) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length, unsigned output) override;
@@ -182,6 +201,9 @@ class Measurement final : public Observer {
         std::int64_t last_bit;
         std::int64_t deadline;  // where frames have one
         std::uint32_t next;
+        // Where the order is free: the one before it, the next one with its tag, and in which order frames came to their queues.
+        std::uint32_t before, alike;
+        std::uint64_t place;
         bool overtaken, mark;  // mark: its queue has given it away with a mark
     };
     struct List {
@@ -216,6 +238,12 @@ class Measurement final : public Observer {
     bool next_is_marked(std::int64_t cycle, std::uint32_t queue);
     // This record was taken out of its queue's list, where `before` is before it.
     void forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before = kNone);
+    // Where the order is free: it came to the queue, and leaves it, from wherever it is in the list.
+    void enter_freely(std::uint32_t queue, std::uint32_t record);
+    void leave_freely(std::uint32_t queue, std::uint32_t record);
+    // Takes the oldest frame of a queue with this tag off it; kNone: there is none.
+    std::uint32_t take_tagged(std::uint32_t queue, std::int64_t cycle, std::uint64_t tag);
+    std::uint64_t tag_of(std::uint64_t number) const { return number << (64 - settings_.device.tag_bits); }
     template <typename Matches>
     std::uint32_t take_departing(std::uint32_t queue, std::int64_t cycle, Matches&& matches);
     template <typename Matches>
@@ -240,9 +268,6 @@ class Measurement final : public Observer {
         return settings_.keep_departures && chosen && events_ < settings_.keep_most;
     }
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
-    std::uint64_t nanoseconds(std::int64_t cycle) const {
-        return static_cast<std::uint64_t>(static_cast<long double>(cycle) * 1e9L / settings_.clock_hz + 0.5L);
-    }
     DeviceView* watched(std::uint32_t queue);
 
     MeasureSettings settings_;
@@ -261,6 +286,10 @@ class Measurement final : public Observer {
     };
     static constexpr std::size_t kGuesses = 64;
     std::deque<Guess> guesses_;
+    // Where the order is free: by tag the frames in queues that carry it, oldest first; by queue the youngest place of those that left.
+    std::unordered_map<std::uint64_t, List> tagged_;
+    std::vector<std::uint64_t> youngest_left_;
+    std::uint64_t places_ = 0;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
     // Where queues tell what they give away, of each: the last frame that it has given away and that has not departed yet; those before it
@@ -286,7 +315,7 @@ class Measurement final : public Observer {
     std::vector<std::uint64_t> in_series_;    // the same as a bit by queue, which stays in the cache
     std::vector<std::uint32_t> watched_queues_;
     std::vector<DeviceView> watched_;
-    std::unique_ptr<PcapWriter> pcap_;
+    std::unique_ptr<OutputCapture> pcap_;
     OwnMeasurement* own_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;

@@ -63,6 +63,8 @@ class Session {
     std::int64_t now() const { return device_->now(); }
     // No frame is on its way into the device, or next on a link.
     bool input_idle() const { return device_->input_idle(); }
+    // Frames that found the FIFO in front of an input full.
+    LostFrames ingress_lost() const { return device_->ingress_lost(); }
 
     // Ends the session: nothing comes in any more, the frames under way get their fate, and the device's own counters (of `sample_queues`
     // and of all drops) are compared with what was seen. The result is of the moment before. `sent`: the sources have no more frames.
@@ -117,12 +119,14 @@ class OfferedFrames {
     // No more frames are offered.
     void close() { closed_ = true; }
     bool empty() const;
+    // How many frames' bytes are kept: of those that wait or are in the device, and of some that have had their fate.
+    std::size_t kept() const { return kept_.size(); }
     // No frame that was offered arrives later.
     std::int64_t latest() const { return latest_; }
     // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
     void remember(std::uint64_t number) { kept_.arrived(number); }
-    // The frame has had its fate, or a copy of it.
-    void forget(std::uint64_t number) { kept_.fate(number); }
+    // The frame has had its fate, or a copy of it: it has left, or was dropped.
+    void forget(std::uint64_t number, bool left) { kept_.fate(number, left); }
 
   private:
     struct Offered {
@@ -132,13 +136,14 @@ class OfferedFrames {
     };
     class Input final : public FrameSource {
       public:
-        explicit Input(const OfferedFrames& all) : all_(all) {}
+        explicit Input(OfferedFrames& all) : all_(all) {}
         Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
+        void lost(const Frame& frame) override { all_.kept_.lost(frame.number); }
         void push(const Offered& offered);
         bool empty() const { return waiting_.empty(); }
 
       private:
-        const OfferedFrames& all_;
+        OfferedFrames& all_;
         std::vector<Offered> waiting_;  // a heap by arrival, and by number where these are equal
     };
     struct Nothing {};

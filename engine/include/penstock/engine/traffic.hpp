@@ -102,8 +102,9 @@ class LiveSource {
         std::int64_t cycle;  // which arrives in this cycle; otherwise there is none before it unless something leaves the device
     };
     virtual ~LiveSource() = default;
-    // What comes to `input` next, as it is known in cycle `now`; the frame arrives then or has arrived.
-    virtual Ready next(unsigned input, std::int64_t now) = 0;
+    // What comes to `input` next, as it is known in cycle `now`; the frame arrives then or has arrived. Its link is free from `link_free`
+    // on.
+    virtual Ready next(unsigned input, std::int64_t now, Ticks link_free) = 0;
     // Fills all but number and arrival of that frame.
     virtual void take(unsigned input, Frame& frame) = 0;
     // There is nothing more.

@@ -50,7 +50,7 @@ class Traffic final : public LiveSource, public FrameListener {
     // A row of the series each `interval` cycles (0: none), of the first kSeriesFlows flows, until cycle `end`: then all stops.
     Traffic(const std::vector<FlowSettings>& flows, Time interval, Time end);
 
-    Ready next(unsigned input, std::int64_t now) override;
+    Ready next(unsigned input, std::int64_t now, Ticks link_free) override;
     void take(unsigned input, Frame& frame) override;
     bool over() const override { return finished_ == flows_.size(); }
 
@@ -115,7 +115,7 @@ class Traffic final : public LiveSource, public FrameListener {
     void acknowledge(std::uint32_t index, Time now);
     void push(Event event);
     void sample(Time until);
-    void forget(std::unordered_map<std::uint64_t, Sent>::iterator at);
+    void forget(std::unordered_map<std::uint64_t, Sent>::iterator at, bool left);
     // Of a 32-bit number of a connection, the place in its bytes that is nearest to `near`.
     static std::uint64_t unwrapped(std::uint32_t number, std::uint64_t near);
 
@@ -125,7 +125,7 @@ class Traffic final : public LiveSource, public FrameListener {
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t made_ = 0;
     std::unordered_map<std::uint64_t, Sent> sent_;  // by the frame's number
-    std::deque<Sent> kept_;
+    std::deque<Sent> left_, dropped_;               // the last ones
     std::vector<Sample> samples_;
     Time next_sample_;
     std::size_t finished_ = 0;

@@ -94,7 +94,7 @@ class Traffic final : public LiveSource, public FrameListener {
 
     // ---- the device
 
-    Ready next(unsigned input, std::int64_t now) override;
+    Ready next(unsigned input, std::int64_t now, Ticks link_free) override;
     void take(unsigned input, Frame& frame) override;
     bool over() const override { return finished_; }
     void arrived(const Frame& frame) override;
