@@ -33,7 +33,7 @@ def test_frames_that_leave_have_the_headers(kind: str, pick: str, tmp_path: Path
     print(f"PENSTOCK_SEED={seed()}")
     given = drawn(rng)
     # Of a frame switch a queue is a flow: source 0, destination q / classes, class q % classes; its model needs no RTL.
-    data = {"device": {"config": "switch_4"}, "seed": rng.randrange(1000), "duration": "20 us", "traffic": []}
+    data = {"device": {"config": "switch_4"}, "seed": rng.randrange(1000), "duration": "100 us", "traffic": []}
     data["traffic"] = [{"inputs": 0, "constant": {"outputs": 0, "rate": "1 Gbit/s", "size": 64}}]
     document = scenario.Document(None, data, None, {})
     design = design_of(document)
@@ -68,7 +68,7 @@ def test_scenario_has_them(tmp_path: Path) -> None:
     rng = random.Random(seed())
     print(f"PENSTOCK_SEED={seed()}")
     for given in ({}, {"dscp": "af41", "ecn": 1}, drawn(rng), drawn(rng)):
-        text = {"device": {"config": "switch_4"}, "duration": "20 us", "traffic": []}
+        text = {"device": {"config": "switch_4"}, "duration": "100 us", "traffic": []}
         text["traffic"] = [{"inputs": "0-1", "headers": given, "poisson": {"outputs": "0-3", "rate": "2 Gbit/s", "size": SIZES[1]}}]
         document = scenario.Document(None, text, None, {})
         design = design_of(document)
