@@ -63,6 +63,25 @@ def test_frames_that_leave_have_the_headers(kind: str, pick: str, tmp_path: Path
     assert len(payloads) == sum(len(frame) == 301 for frame in left)  # random behind the headers
 
 
+@pytest.mark.parametrize("ip", [4, 6])
+def test_a_frame_that_ends_with_its_headers(ip: int, tmp_path: Path) -> None:
+    """Nothing is behind UDP's header: its checksum is right nevertheless."""
+    given = {"ip": ip, "vlan": [7]}
+    size = {4: 46, 6: 66}[ip]
+    text = {"device": {"config": "switch_4"}, "duration": "20 us", "traffic": []}
+    text["traffic"] = [{"inputs": 0, "headers": given, "constant": {"outputs": 0, "rate": "1 Gbit/s", "size": size}}]
+    document = scenario.Document(None, text, None, {})
+    design = design_of(document)
+    described = scenario.validated(design.scenario, document)
+    plan = design.plan(described, document, configuration(described, document), "model")
+    result = engine.run(plan.job | {"pcap_out": str(tmp_path / "out.pcap")})
+    assert result["packets"]["out"] > 10
+    with (tmp_path / "out.pcap").open("rb") as file:
+        for _, frame in dpkt.pcap.Reader(file):
+            assert len(frame) == size
+            check_frame(bytes(frame), given)
+
+
 def test_scenario_has_them(tmp_path: Path) -> None:
     """By the key of a scenario of a design that looks at no DSCP; two values of each key."""
     rng = random.Random(seed())
