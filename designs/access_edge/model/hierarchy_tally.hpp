@@ -2,7 +2,8 @@
 // What came to each subscriber, node and port of a device with a hierarchy, what left, what was dropped and why, and how long it took.
 //
 // A frame counts where its subscriber is at the time: offered when it comes, carried when it leaves, dropped when it is dropped. So of a
-// node that subscribers leave or come to in mid-run, these need not add up.
+// node that subscribers leave or come to in mid-run, these need not add up. What waits moves with its subscriber: it is counted up and
+// down at the same place, whenever it is that a frame's coming or end is told.
 //
 // A member is congested while frames wait for it and it carries what its rate allows: of at least kStretch departures one after the
 // other, each with a frame left behind, that took as long as their bytes take at its rate, within kWithinPercent. Frames that wait below
@@ -103,12 +104,10 @@ struct LevelTally {
         if (row.first_arrival < 0) row.first_arrival = cycle;
         row.last_arrival = cycle;
         row.out_before_last = row.out.bytes;
-        ++waiting_[member];
         if (Point* const point = at(cycle, member)) point->in_bytes += length;
     }
     void dropped(std::int64_t cycle, std::uint32_t member, std::uint32_t length, unsigned reason) {
         rows[member].dropped[reason].add(length);
-        --waiting_[member];
         if (Point* const point = at(cycle, member)) {
             point->dropped_bytes += length;
             ++point->dropped_packets;
@@ -121,12 +120,11 @@ struct LevelTally {
     std::int64_t waiting(std::uint32_t member) const { return waiting_[member]; }
     // Those that wait for it, where it is congested, or for others below it that are.
     std::int64_t held(std::uint32_t member) const { return stretches_[member].congested ? waiting_[member] : held_[member]; }
-    // So many frames wait below it besides, or fewer; so many of them for others below it.
+    // So many frames more wait below it; so many of them for others below it.
     void add_waiting(std::uint32_t member, std::int64_t frames, std::int64_t held) {
         waiting_[member] += frames;
         held_[member] += held;
     }
-    void add_held(std::uint32_t member, std::int64_t frames) { held_[member] += frames; }
     // From now on it has another rate; a stretch ends.
     void change_rate(std::uint32_t member, std::uint64_t bps) {
         stretches_[member] = {};
@@ -135,16 +133,19 @@ struct LevelTally {
 
     void departed(std::int64_t cycle, std::uint32_t member, std::uint32_t length, std::uint32_t cycles) {
         rows[member].out.add(length);
-        --waiting_[member];
         if (Point* const point = at(cycle, member)) {
             point->out_bytes += length;
             ++point->out_packets;
             point->latency += cycles;
         }
-        if (rates[member]) stretch(cycle, member, length);
         if (latency.empty()) return;
         if (!latency[member]) latency[member] = std::make_unique<Histogram>();
         latency[member]->add(cycles);
+    }
+
+    // A frame left it, which waits no longer.
+    void passed(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
+        if (rates[member]) stretch(cycle, member, length);
     }
 
   private:
@@ -167,7 +168,8 @@ struct LevelTally {
 
     void stretch(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
         Stretch& now = stretches_[member];
-        const bool waits = waiting_[member] > held_[member], whole = now.count == kStretch;
+        const bool waits = waiting_[member] > held_[member];
+        const bool whole = now.count == kStretch && (waits || waiting_[member] == 0);  // not: all has turned out to wait for others below
         if (now.count) now.bytes += now.length;
         if (whole || (now.count && now.congested && !waits)) {
             const double due = 8.0 * static_cast<double>(now.bytes) * clock_hz / static_cast<double>(rates[member]);
@@ -217,16 +219,20 @@ class HierarchyTally {
 
     void arrived(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.arrived(cycle, member, length); });
+        wait(0, queue / places_.queues_per_subscriber, 1, 0);
     }
     void marked(std::int64_t cycle, std::uint32_t queue) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.marked(cycle, member); });
     }
     void dropped(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, unsigned reason) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.dropped(cycle, member, length, reason); });
+        wait(0, queue / places_.queues_per_subscriber, -1, 0);
     }
     void departed(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, std::uint32_t latency) {
         catch_up(cycle);
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.departed(cycle, member, length, latency); });
+        wait(0, queue / places_.queues_per_subscriber, -1, 0,
+             [&](LevelTally& level, std::uint32_t member) { level.passed(cycle, member, length); });
     }
     // A frame that is still there at the end of the run.
     void left_over(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
@@ -256,43 +262,42 @@ class HierarchyTally {
             LevelTally& level = levels_[change.level];
             const std::int64_t before = level.held(change.id);
             level.change_rate(change.id, change.bps);
-            hold_above(change.level, change.id, level.held(change.id) - before);
+            if (change.level < 2) wait(change.level + 1, parent(change.level, change.id), 0, level.held(change.id) - before);
         }
         for (; moved_ < places_.moves.size() && places_.moves[moved_].cycle <= cycle; ++moved_) {
             const HierarchyPlaces::Move& move = places_.moves[moved_];
-            const LevelTally& level = levels_[move.node ? 1 : 0];
-            const std::int64_t frames = level.waiting(move.id), held = level.held(move.id);
-            std::uint32_t& parent = (move.node ? now_port_of_ : now_node_of_)[move.id];
-            const std::uint32_t before = std::exchange(parent, move.parent);
-            shift(levels_[move.node ? 2 : 1], before, parent, frames, held);
-            if (!move.node) shift(levels_[2], now_port_of_[before], now_port_of_[parent], frames, held);
+            const std::uint32_t from = move.node ? 1 : 0;
+            const std::int64_t frames = levels_[from].waiting(move.id), held = levels_[from].held(move.id);
+            wait(from + 1, parent(from, move.id), -frames, -held);
+            (move.node ? now_port_of_ : now_node_of_)[move.id] = move.parent;
+            wait(from + 1, move.parent, frames, held);
         }
     }
-    // So many frames more wait for a member, or for what is below it, and not for what is above it.
-    void hold_above(std::uint32_t level, std::uint32_t member, std::int64_t frames) {
-        for (; level < 2 && frames; ++level) {
-            member = (level ? now_port_of_ : now_node_of_)[member];
-            const std::int64_t before = levels_[level + 1].held(member);
-            levels_[level + 1].add_held(member, frames);
-            frames = levels_[level + 1].held(member) - before;
+    std::uint32_t parent(std::uint32_t level, std::uint32_t member) const { return (level ? now_port_of_ : now_node_of_)[member]; }
+
+    // So many frames more wait below a member and all above it, so many of them for what is below it; `then` happens at each, from below.
+    template <typename Then>
+    void wait(std::uint32_t level, std::uint32_t member, std::int64_t frames, std::int64_t held, Then&& then) {
+        for (;; ++level) {
+            const std::int64_t before = levels_[level].held(member);
+            levels_[level].add_waiting(member, frames, held);
+            then(levels_[level], member);
+            held = levels_[level].held(member) - before;
+            if (level == 2) return;
+            member = parent(level, member);
         }
     }
-    static void shift(LevelTally& level, std::uint32_t from, std::uint32_t to, std::int64_t frames, std::int64_t held) {
-        level.add_waiting(from, -frames, -held);
-        level.add_waiting(to, frames, held);
+    void wait(std::uint32_t level, std::uint32_t member, std::int64_t frames, std::int64_t held) {
+        wait(level, member, frames, held, [](const LevelTally&, std::uint32_t) {});
     }
 
     template <typename Count>
     void at(std::int64_t cycle, std::uint32_t queue, Count&& count) {
         const std::uint32_t subscriber = queue / places_.queues_per_subscriber;
         const std::uint32_t node = place(cycle, subscriber, places_.node_of, subscriber_moves_);
-        const std::uint32_t port = place(cycle, node, places_.port_of, node_moves_);
-        const std::int64_t at_subscriber = levels_[0].held(subscriber), at_node = levels_[1].held(node);
         count(levels_[0], subscriber);
-        levels_[1].add_held(node, levels_[0].held(subscriber) - at_subscriber);
         count(levels_[1], node);
-        levels_[2].add_held(port, levels_[1].held(node) - at_node);
-        count(levels_[2], port);
+        count(levels_[2], place(cycle, node, places_.port_of, node_moves_));
     }
 
     HierarchyPlaces places_;
