@@ -7,7 +7,8 @@
 //
 // A member is congested while frames wait for it and it carries what its rate allows: of at least kStretch departures one after the
 // other, each with a frame left behind, that took as long as their bytes take at its rate, within kWithinPercent. Frames that wait below
-// one that is congested itself wait for that one.
+// one that is congested itself wait for that one, and those that their queue's own rate holds back for that; they are left behind by a
+// departure where it lets them go before the member's rate would.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "designs/access_edge/model/own_rates.hpp"
 #include "penstock/engine/amount.hpp"
 #include "penstock/engine/design.hpp"
 #include "penstock/engine/histogram.hpp"
@@ -44,6 +46,16 @@ struct HierarchyPlaces {
     };
     std::array<std::vector<std::uint64_t>, 3> rates;
     std::vector<RateChange> rate_changes;
+
+    // Shapers of the queues, a code for each, none: no queue has a rate; their changes in order of time; what they make up for, in cycles.
+    struct ShaperChange {
+        std::int64_t cycle;
+        std::uint32_t queue;
+        std::uint64_t code;
+    };
+    std::vector<std::uint64_t> shapers;
+    std::vector<ShaperChange> shaper_changes;
+    std::int64_t tolerance_cycles = 0;
     double clock_hz = 0;
     std::int64_t interval_cycles = 0;                  // 0: no series
     std::array<std::vector<std::uint32_t>, 3> series;  // the members that have one, by level
@@ -145,7 +157,21 @@ struct LevelTally {
 
     // A frame left it, which waits no longer.
     void passed(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
-        if (rates[member]) stretch(cycle, member, length);
+        if (!rates[member]) return;
+        Stretch& now = stretches_[member];
+        if (std::exchange(now.open, false)) stretch(member, now.last, now.last_length, false);
+        now.last = cycle, now.last_length = length;
+        const bool waits = waiting_[member] > held_[member];
+        now.open = !waits && waiting_[member];
+        if (!now.open) stretch(member, cycle, length, waits);
+    }
+    // Frames below it wait for their queue's own rate no longer.
+    void let_go(std::int64_t cycle, std::uint32_t member) {
+        Stretch& now = stretches_[member];
+        if (!now.open || waiting_[member] <= held_[member]) return;
+        if (static_cast<double>(cycle - now.last) > due(member, now.last_length)) return;
+        now.open = false;
+        stretch(member, now.last, now.last_length, true);
     }
 
   private:
@@ -155,6 +181,9 @@ struct LevelTally {
         std::uint64_t bytes = 0;              // of all but the last one
         std::uint32_t length = 0, count = 0;  // length: of the last one
         bool congested = false;               // those before them did congest
+        bool open = false;                    // whether the very last one left a frame behind will be seen: what waits may be let go
+        std::uint32_t last_length = 0;        // of that one,
+        std::int64_t last = 0;                // and when it was
     };
 
     Point* at(std::int64_t cycle, std::uint32_t member) {
@@ -166,17 +195,21 @@ struct LevelTally {
         return &points[row];
     }
 
-    void stretch(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
+    // Cycles that so many bytes take at its rate.
+    double due(std::uint32_t member, std::uint64_t bytes) const {
+        return 8.0 * static_cast<double>(bytes) * clock_hz / static_cast<double>(rates[member]);
+    }
+
+    // A frame left, and another one was left behind that waits for the member itself, or none.
+    void stretch(std::uint32_t member, std::int64_t cycle, std::uint32_t length, bool waits) {
         Stretch& now = stretches_[member];
-        const bool waits = waiting_[member] > held_[member];
         const bool whole = now.count == kStretch && (waits || waiting_[member] == 0);  // not: all has turned out to wait for others below
         if (now.count) now.bytes += now.length;
         if (whole || (now.count && now.congested && !waits)) {
-            const double due = 8.0 * static_cast<double>(now.bytes) * clock_hz / static_cast<double>(rates[member]);
-            const auto took = static_cast<double>(cycle - now.start);
-            const bool held = std::abs(took - due) * 100 <= due * kWithinPercent;
+            const double expected = due(member, now.bytes), took = static_cast<double>(cycle - now.start);
+            const bool held = std::abs(took - expected) * 100 <= expected * kWithinPercent;
             if (held) congest(member, now.start, cycle, now.bytes);
-            now = {.start = cycle, .bytes = 0, .length = 0, .count = 0, .congested = held};
+            now = {.start = cycle, .congested = held};
         }
         if (!waits) {
             now = {};
@@ -212,26 +245,27 @@ class HierarchyTally {
     explicit HierarchyTally(const HierarchyPlaces& places)
         : places_(places),
           levels_{LevelTally(places.node_of.size(), places, 0), LevelTally(places.port_of.size(), places, 1),
-                  LevelTally(places.ports, places, 2)} {
+                  LevelTally(places.ports, places, 2)},
+          own_rates_(places.shapers, places.tolerance_cycles) {
         for (const HierarchyPlaces::Move& move : places.moves) (move.node ? node_moves_ : subscriber_moves_)[move.id].push_back(move);
         now_node_of_ = places.node_of, now_port_of_ = places.port_of;
     }
 
     void arrived(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.arrived(cycle, member, length); });
-        wait(0, queue / places_.queues_per_subscriber, 1, 0);
+        wait(0, subscriber(queue), 1, own_rates_.add(queue, 1));
     }
     void marked(std::int64_t cycle, std::uint32_t queue) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.marked(cycle, member); });
     }
     void dropped(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, unsigned reason) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.dropped(cycle, member, length, reason); });
-        wait(0, queue / places_.queues_per_subscriber, -1, 0);
+        wait(0, subscriber(queue), -1, own_rates_.add(queue, -1));
     }
     void departed(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, std::uint32_t latency) {
         catch_up(cycle);
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.departed(cycle, member, length, latency); });
-        wait(0, queue / places_.queues_per_subscriber, -1, 0,
+        wait(0, subscriber(queue), -1, own_rates_.departed(cycle, queue, length),
              [&](LevelTally& level, std::uint32_t member) { level.passed(cycle, member, length); });
     }
     // A frame that is still there at the end of the run.
@@ -255,8 +289,15 @@ class HierarchyTally {
         return parent;
     }
 
-    // What has changed up to this cycle: rates, and where those wait that have moved.
+    std::uint32_t subscriber(std::uint32_t queue) const { return queue / places_.queues_per_subscriber; }
+
+    // What has changed up to this cycle: rates, where those wait that have moved, and what queues' own rates have let go.
     void catch_up(std::int64_t cycle) {
+        for (; reshaped_ < places_.shaper_changes.size() && places_.shaper_changes[reshaped_].cycle <= cycle; ++reshaped_) {
+            const HierarchyPlaces::ShaperChange& change = places_.shaper_changes[reshaped_];
+            let_go(change.cycle);
+            wait(0, subscriber(change.queue), 0, own_rates_.change(change.cycle, change.queue, change.code));
+        }
         for (; changed_ < places_.rate_changes.size() && places_.rate_changes[changed_].cycle <= cycle; ++changed_) {
             const HierarchyPlaces::RateChange& change = places_.rate_changes[changed_];
             LevelTally& level = levels_[change.level];
@@ -271,6 +312,15 @@ class HierarchyTally {
             wait(from + 1, parent(from, move.id), -frames, -held);
             (move.node ? now_port_of_ : now_node_of_)[move.id] = move.parent;
             wait(from + 1, move.parent, frames, held);
+        }
+        let_go(cycle);
+    }
+    void let_go(std::int64_t cycle) {
+        while (own_rates_.opens_until(cycle)) {
+            const OwnRates::Opened opened = own_rates_.open();
+            if (opened.held == 0) continue;
+            wait(0, subscriber(opened.queue), 0, opened.held,
+                 [&](LevelTally& level, std::uint32_t member) { level.let_go(opened.cycle, member); });
         }
     }
     std::uint32_t parent(std::uint32_t level, std::uint32_t member) const { return (level ? now_port_of_ : now_node_of_)[member]; }
@@ -293,9 +343,8 @@ class HierarchyTally {
 
     template <typename Count>
     void at(std::int64_t cycle, std::uint32_t queue, Count&& count) {
-        const std::uint32_t subscriber = queue / places_.queues_per_subscriber;
-        const std::uint32_t node = place(cycle, subscriber, places_.node_of, subscriber_moves_);
-        count(levels_[0], subscriber);
+        const std::uint32_t node = place(cycle, subscriber(queue), places_.node_of, subscriber_moves_);
+        count(levels_[0], subscriber(queue));
         count(levels_[1], node);
         count(levels_[2], place(cycle, node, places_.port_of, node_moves_));
     }
@@ -304,7 +353,8 @@ class HierarchyTally {
     Moves subscriber_moves_, node_moves_;
     std::array<LevelTally, 3> levels_;
     std::vector<std::uint32_t> now_node_of_, now_port_of_;
-    std::size_t changed_ = 0, moved_ = 0;  // how many changes of rates, and moves, are over
+    OwnRates own_rates_;
+    std::size_t changed_ = 0, moved_ = 0, reshaped_ = 0;  // how many changes of rates, moves, and changes of queues are over
 };
 
 }  // namespace penstock::engine
