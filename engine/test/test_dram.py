@@ -233,7 +233,7 @@ def test_a_write_is_confirmed_when_it_is_in_the_queue() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_refreshes_of_an_idle_channel_are_passed_over(kind: str) -> None:
-    """Bursts with long pauses: all is the same as where each refresh is made, and a pause costs no more when it is a thousand times longer."""
+    """Bursts with long pauses: all is as where each refresh is made, and a pause a thousand times longer costs no more."""
     rng, dram = np.random.default_rng(5), channel(kind)
     write, address = rng.integers(0, 2, 400), rng.integers(0, 1 << 20, 400) * 64
     start = np.repeat(np.cumsum(rng.integers(1, 300_000, 40)), 10)

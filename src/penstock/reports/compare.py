@@ -207,7 +207,7 @@ def _times(series: Series) -> Any:
 
 
 def _curve(name: str, x: Any, y: Any, means: bool = False) -> dict[str, Any]:
-    """Return a curve of at most twice POINTS points: of more, each stands for some, with `means` as their mean, else as the last of them."""
+    """Return a curve of at most twice POINTS points: of more, each stands for some, as their mean with `means`, else as the last."""
     kept = np.isfinite(x) & np.isfinite(y)
     x, y = np.asarray(x, dtype=float)[kept], np.asarray(y, dtype=float)[kept]
     if len(x) > 2 * POINTS:
