@@ -12,6 +12,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
+from penstock.reports import compare
 
 SCENARIO = """\
 name: both
@@ -209,3 +210,15 @@ def test_configs(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows["tree_64"]["queues"] == 64 and rows["tree_64"]["engines"] == ["rtl", "model"]
     assert main(["configs", "acess_edge"]) == 2
     assert "did you mean 'access_edge'?" in capsys.readouterr().err
+
+
+def test_long_curves_are_means_and_end_where_they_end() -> None:
+    """Of 1,003 points which go up and down each time the curve shows the mean; what has been counted up to then is so at each point."""
+    x = np.arange(1003.0)
+    (means, last) = (compare._curve("one", x, y, means) for y, means in ((x % 2, True), (2 * x, False)))
+    for curve in (means, last):
+        assert compare.POINTS <= len(curve["x"]) == len(curve["y"]) <= 2 * compare.POINTS
+    assert max(abs(value - 0.5) for value in means["y"][:-1]) <= 0.11 and means["x"][0] == 2
+    assert last["x"][-1] == 1002 and all(b == 2 * a for a, b in zip(last["x"], last["y"], strict=True))
+    gap = compare._curve("gap", x[:5], np.array([1, np.nan, 3, np.inf, 5]))
+    assert (gap["x"], gap["y"]) == ([0, 2, 4], [1, 3, 5])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.basics.where import KeyPath
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.scenario import Node, Parent, Scenario, Setup, Subscriber
 from penstock.designs.access_edge.settings.given import ChangedSettings
 from penstock.designs.access_edge.settings.parents import ABOVE, LEVELS, Parents, Writes, check_names
@@ -65,12 +66,13 @@ def writes(
     table: "QueueTable",
     touched: NDArray[np.uint32],
     rates: dict[int, list[tuple[int, int | None]]],
+    shapers: list[tuple[int, int, int]],
     end: int,
 ) -> tuple[Writes, TimedWrites]:
     """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError.
 
-    `rates` gets what becomes of the rates of queues that traffic can reach: cycle and rate, in order of time; `end`: cycle in which the run
-    is over, drained or not.
+    `rates` gets what becomes of the rates of queues that traffic can reach: cycle and rate, in order of time; `shapers` what becomes of
+    their shapers: cycle, queue and code; `end`: cycle in which the run is over, drained or not.
     """
     hierarchy = ScenarioHierarchy(scenario, document, config)
     setup = hierarchy.setup()
@@ -86,6 +88,8 @@ def writes(
             for queue in table.many(change.queues, (*key, "queues")).tolist():
                 current[queue] = table.changed(current.get(queue) or table.settings(queue), change.set, (*key, "set"))
                 if queue in reached:
+                    now = current[queue]
+                    shapers.append((at, queue, registers.shaper_code(now.rate_bps, now.burst_bytes, config.clock_hz)))
                     if change.set.rate is not None:
                         rates.setdefault(queue, []).append((at, current[queue].rate_bps))
                     timed += [(at, *write) for write in current[queue].writes(queue, config)]

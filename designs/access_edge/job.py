@@ -278,7 +278,12 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
-    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes, duration + drain)
+    shaper_changes: list[tuple[int, int, int]] = []
+    end = duration + drain
+    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes, shaper_changes, end)
+    if plan.parents:
+        own = {"shapers": _shapers(plan, config), "shaper_changes": shaper_changes, "tolerance_cycles": config.tolerance_cycles}
+        plan.parents.places.update(own)
     plan.series_given = scenario.report.series is not None
     plan.job = {
         "device": device_settings(scenario.device, config, engine, document.fail),
@@ -345,12 +350,17 @@ def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Co
         document.fail(("report", "lateness"), "knows neither a hierarchy nor changes: its ideal server has only the queues' own rates")
     if config.aqm != "none":
         raise UserError(f"report.lateness: configuration {config.name} has an AQM, whose drops the ideal server does not know")
+    from_cycle = before_end(scenario.report.lateness, end, config.clock_hz, ("report", "lateness"), document)
+    return {"shapers": _shapers(plan, config), "from_cycle": from_cycle, "tolerance_cycles": config.tolerance_cycles}
+
+
+def _shapers(plan: EdgePlan, config: Config) -> NDArray[np.uint64]:
+    """Return the code of each queue's shaper."""
     shapers = np.full(config.queues, registers.shaper_code(None, 0, config.clock_hz), dtype=np.uint64)
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
         shapers[queue] = registers.shaper_code(settings.rate_bps, settings.burst_bytes, config.clock_hz)
-    from_cycle = before_end(scenario.report.lateness, end, config.clock_hz, ("report", "lateness"), document)
-    return {"shapers": shapers, "from_cycle": from_cycle, "tolerance_cycles": config.tolerance_cycles}
+    return shapers
 
 
 def _series(scenario: Scenario, document: Document, plan: EdgePlan) -> list[int]:

@@ -97,7 +97,8 @@ void DramController::work(std::int64_t until) {
     while (next_ < until) {
         const std::int64_t now = next_;
         if (now >= refresh_at_) {
-            next_ = refresh(now);
+            if (now == refresh_at_ && idle()) pass_refreshes(until);
+            next_ = refresh(std::max(now, refresh_at_));
             continue;
         }
         std::int64_t later = std::min(refresh_at_, turn(now));
@@ -126,6 +127,17 @@ std::int64_t DramController::turn(std::int64_t now) {
     in_a_row_ = 0;
     ++counts_.turns;
     return kNever;
+}
+
+// With nothing to do each refresh comes at its time and finds all as the one before it left it: of those before `until` only the last one
+// need be made. A log has all of them.
+void DramController::pass_refreshes(std::int64_t until) {
+    if (log_) return;
+    for (const Bank& bank : banks_)
+        if (bank.open || bank.activate > refresh_at_) return;
+    const std::int64_t more = (until - 1 - refresh_at_) / t_.refi;
+    refresh_at_ += more * t_.refi;
+    counts_.refreshes += static_cast<std::uint64_t>(more);
 }
 
 // All rows are closed as soon as that is allowed, and all banks are refreshed. Returns the tick from which on there is something to do.

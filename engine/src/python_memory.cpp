@@ -187,8 +187,16 @@ nb::dict dram_trace(nb::dict dram, nb::dict trace, bool with_commands) {
     std::vector<DramController::Command> log;
     if (with_commands) port.log_to(&log);
     std::size_t reads = 0, writes = 0, data = 0, read_back = 0, confirmed = 0;
+    // The next cycle in which something may be: that of the next beat where none is under way.
+    const auto next = [&] {
+        if (!port.idle() || read_back != reads || confirmed != writes) return port.cycle() + 1;
+        std::int64_t first = kMaxCycles;
+        if (reads < todo[0].size()) first = std::min(first, from[todo[0][reads]]);
+        if (writes < todo[1].size()) first = std::min(first, from[todo[1][writes]]);
+        return std::max(first, port.cycle() + 1);
+    };
     while (read_back < todo[0].size() || confirmed < todo[1].size()) {
-        port.step();
+        port.step_to(next());
         const std::int64_t now = port.cycle();
         if (port.r_valid()) {
             answered[todo[0][read_back++]] = now;

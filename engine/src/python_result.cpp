@@ -139,11 +139,11 @@ void add_totals(nb::dict& result, const Statement& device, const Totals& totals)
 
 }  // namespace
 
-nb::dict totals_to_python(const Totals& totals, const Measurement& measurement) {
+nb::dict totals_to_python(const Totals& totals, const Measurement& measurement, const Histogram& latency) {
     nb::dict result;
     add_totals(result, measurement.device(), totals);
     result["findings"] = totals.findings;
-    result["latency_histogram"] = histogram_dict(measurement.histograms()[0]);
+    result["latency_histogram"] = histogram_dict(latency);
     return result;
 }
 

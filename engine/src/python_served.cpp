@@ -40,12 +40,11 @@ class PythonServed {
     }
     std::int64_t now() const { return device_->now(); }
     nb::dict totals() {
-        Totals totals;
-        {
-            nb::gil_scoped_release no_gil;
-            totals = device_->totals();
-        }
-        return totals_to_python(totals, device_->measurement());
+        const ServedDevice::Seen seen = [&] {
+            const nb::gil_scoped_release no_gil;
+            return device_->totals();
+        }();
+        return totals_to_python(seen.totals, device_->measurement(), seen.latency);
     }
     double behind() const { return device_->behind(); }
     nb::dict end() {

@@ -176,7 +176,6 @@ class PythonSession {
             nb::gil_scoped_release no_gil;
             const std::int64_t begin = session_.now();
             Pace pace(kChunk);
-            frames_.look_ahead(until);
             while (session_.now() < until && !stopped) {
                 const bool sent = until_empty && frames_.empty() && session_.input_idle();
                 measurement_.stop_when_empty(sent);
@@ -185,7 +184,9 @@ class PythonSession {
                 const std::int64_t to_come = frames_.latest() - session_.now();
                 const bool sending = until_empty && !sent && to_come < kSendingChunk;
                 const std::int64_t most = until_empty && !sent ? std::min(pace.cycles(), to_come) : pace.cycles();
-                session_.advance(std::min(until, session_.now() + (sending ? kSendingChunk : most)));
+                const std::int64_t to = std::min(until, session_.now() + (sending ? kSendingChunk : most));
+                frames_.look_ahead(to);  // not beyond: who interrupts may offer frames that come before those of later
+                session_.advance(to);
                 pace.ran();
                 const Totals& t = measurement_.live();
                 stopped = !reporter({"run", session_.now() - begin, until - begin, t.in.packets, t.out.packets,
@@ -204,7 +205,7 @@ class PythonSession {
     nb::dict take_left() { return fates_.take_left(); }
     nb::dict take_dropped() { return fates_.take_dropped(); }
     nb::dict totals() const {
-        nb::dict dict = totals_to_python(ended_ ? measurement_.totals() : measurement_.live(), measurement_), lost;
+        nb::dict dict = seen(ended_ ? measurement_.totals() : measurement_.live()), lost;
         const LostFrames frames = session_.ingress_lost();
         lost["packets"] = frames.packets;
         lost["bytes"] = frames.bytes;
@@ -233,6 +234,7 @@ class PythonSession {
   private:
     static constexpr std::int64_t kSendingChunk = 32;  // less than a frame takes through a device
 
+    nb::dict seen(const Totals& totals) const { return totals_to_python(totals, measurement_, measurement_.histograms()[0]); }
     void open() const {
         if (ended_) throw std::invalid_argument("the session has ended");
     }

@@ -174,9 +174,9 @@ std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program, st
     return found;
 }
 
-Totals ServedDevice::totals() {
+ServedDevice::Seen ServedDevice::totals() {
     const Turn turn(*this, false);
-    return measurement_.live();
+    return {measurement_.live(), measurement_.histograms()[0]};
 }
 
 Outcome ServedDevice::end() {

@@ -49,7 +49,12 @@ class ServedDevice {
     std::vector<std::uint32_t> run(std::span<const Access> program, std::size_t step = 0);
     // The clock, as of the last slice or program: nothing is waited for.
     std::int64_t now() const { return now_; }
-    Totals totals();
+    // What has been seen up to the same cycle.
+    struct Seen {
+        Totals totals;
+        Histogram latency;
+    };
+    Seen totals();
     // How far the clock is behind real time, in seconds; 0 where it need not keep it.
     double behind() const { return behind_; }
     // Ends the thread and the session. The device's counters are compared with what was seen.

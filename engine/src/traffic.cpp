@@ -74,6 +74,26 @@ void draw_frame(const SyntheticSettings& settings, const Sizes& sizes, std::size
     frame.sum_at = headers.sum_at;
 }
 
+// Time that a frame takes at its source's rate passes in bursts only: what is left of it when one ends goes on in the next, so the rate
+// while on is kept, however short bursts are. Moves `time` behind the pauses that it reaches, and `on_until` to the end of its burst.
+double behind_pauses(const SyntheticSettings& settings, Random& random, double& on_until, double time) {
+    if (settings.kind != Kind::OnOff) return time;
+    while (time >= on_until && time < settings.stop_cycle) {
+        const double pause = random.exponential(settings.off_cycles);
+        time += pause;
+        on_until += pause + random.exponential(settings.on_cycles);
+    }
+    return time;
+}
+
+// The first frame of an on-off source, `gap` of a burst's time after its start: it is on then as often as in the long run.
+double first_in_burst(const SyntheticSettings& settings, Random& random, double& on_until, double gap) {
+    const double share = settings.on_cycles / (settings.on_cycles + settings.off_cycles);
+    const double pause = random.uniform() >= share ? random.exponential(settings.off_cycles) : 0;
+    on_until = settings.start_cycle + pause + random.exponential(settings.on_cycles);
+    return behind_pauses(settings, random, on_until, settings.start_cycle + pause + gap);
+}
+
 // Several queues that share one arrival process, and Poisson traffic of equal rates: many independent Poisson processes of one rate
 // are one Poisson process whose every arrival picks a queue at random.
 class Shared final : public Source {
@@ -87,7 +107,8 @@ class Shared final : public Source {
             consecutive_ = consecutive_ && settings_.queues[i] == settings_.queues[0] + i;
         double first = settings_.start_cycle;
         if (settings_.kind == Kind::Poisson) first += gap(0);
-        if (settings_.kind == Kind::OnOff) on_until_ = first + random_.exponential(settings_.on_cycles);
+        if (settings_.kind == Kind::OnOff)
+            first = first_in_burst(settings_, random_, on_until_, random_.uniform() * gap(sizes_.draw_by_bytes(random_)));
         set_next(first);
     }
 
@@ -97,7 +118,7 @@ class Shared final : public Source {
         turn_ = turn_ + 1 == queues ? 0 : turn_ + 1;
         frame.queue = consecutive_ ? settings_.queues[0] + which : settings_.queues[which];
         draw_frame(settings_, sizes_, which, random_, frame);
-        set_next(next_ + gap(frame.length));
+        set_next(behind_pauses(settings_, random_, on_until_, next_ + gap(frame.length)));
     }
 
   private:
@@ -105,15 +126,7 @@ class Shared final : public Source {
         if (settings_.kind == Kind::Poisson) return random_.exponential(sizes_.mean() * settings_.cycles_per_byte);
         return length * settings_.cycles_per_byte;
     }
-    void set_next(double time) {
-        if (settings_.kind == Kind::OnOff) {
-            while (time >= on_until_ && time < settings_.stop_cycle) {
-                time = std::max(time, on_until_ + random_.exponential(settings_.off_cycles));
-                on_until_ = time + random_.exponential(settings_.on_cycles);
-            }
-        }
-        next_ = time < settings_.stop_cycle ? time : kNever;
-    }
+    void set_next(double time) { next_ = time < settings_.stop_cycle ? time : kNever; }
     void move(double cycles) override {
         settings_.stop_cycle -= cycles;
         on_until_ -= cycles;
@@ -143,14 +156,8 @@ class PerQueue final : public Source {
         const std::uint32_t index = heap_.top().index;
         frame.queue = settings_.queues[index];
         draw_frame(settings_, sizes_, index, random_, frame);
-        double time = heap_.top().time + gap(index, frame.length);
-        if (settings_.kind == Kind::OnOff) {
-            while (time >= on_until_[index] && time < settings_.stop_cycle) {
-                time = std::max(time, on_until_[index] + random_.exponential(settings_.off_cycles));
-                on_until_[index] = time + random_.exponential(settings_.on_cycles);
-            }
-        }
-        heap_.move_top(time);
+        const double time = heap_.top().time + gap(index, frame.length);
+        heap_.move_top(on_until_.empty() ? time : behind_pauses(settings_, random_, on_until_[index], time));
         set_next();
     }
 
@@ -169,14 +176,8 @@ class PerQueue final : public Source {
     std::vector<TimeHeap::Entry> phases() {
         std::vector<TimeHeap::Entry> entries(settings_.queues.size());
         for (std::uint32_t i = 0; i < entries.size(); ++i) {
-            double time = settings_.start_cycle + first_gap(i);
-            if (settings_.kind == Kind::OnOff) {
-                // Begin on or off as often as in the long run.
-                const double share = settings_.on_cycles / (settings_.on_cycles + settings_.off_cycles);
-                if (random_.uniform() >= share) time += random_.exponential(settings_.off_cycles);
-                on_until_[i] = time + random_.exponential(settings_.on_cycles);
-            }
-            entries[i] = {time, i};
+            const double gap = first_gap(i);
+            entries[i] = {on_until_.empty() ? settings_.start_cycle + gap : first_in_burst(settings_, random_, on_until_[i], gap), i};
         }
         return entries;
     }

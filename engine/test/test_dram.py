@@ -5,6 +5,7 @@ The judge below is written from the tables of JESD79-4 and JESD235 and knows not
 
 import random
 import re
+import time
 from collections import defaultdict
 from typing import Any
 
@@ -228,6 +229,30 @@ def test_a_write_is_confirmed_when_it_is_in_the_queue() -> None:
     dram = channel("ddr4_2400") | {"drain_from": 4}
     found = trace(dram, [1], [4096], np.array([20]))
     assert found["answered"][0] - found["offered"][0] == 1 + dram["write_latency"] and found["writes"] == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_refreshes_of_an_idle_channel_are_passed_over(kind: str) -> None:
+    """Bursts with long pauses: all is as where each refresh is made, and a pause a thousand times longer costs no more."""
+    rng, dram = np.random.default_rng(5), channel(kind)
+    write, address = rng.integers(0, 2, 400), rng.integers(0, 1 << 20, 400) * 64
+    start = np.repeat(np.cumsum(rng.integers(1, 300_000, 40)), 10)
+    each, passed = (trace(dram, write, address, start, commands=commands) for commands in (True, False))
+    for key in ("offered", "answered"):
+        assert np.array_equal(each[key], passed[key])
+    assert passed["refreshes"] == each["refreshes"] > 500
+
+    def seconds(pause: int) -> float:
+        spent = []
+        for _ in range(3):
+            begin = time.process_time()
+            found = trace(dram, [0, 0], [0, 0], np.array([0, pause]))
+            spent.append(time.process_time() - begin)
+            expected = pause * dram["ticks"] / dram["per_cycles"] / dram["timing"]["refi"]
+            assert found["refreshes"] == pytest.approx(expected, abs=2)
+        return min(spent)
+
+    assert seconds(2**38) < 100 * seconds(2**28)
 
 
 @pytest.mark.parametrize("limit", [1, 4, 32])

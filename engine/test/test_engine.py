@@ -160,10 +160,10 @@ def test_poisson(stand_in_job: MakeJob, pick: str) -> None:
 @pytest.mark.parametrize("pick", ["random", "each"])
 def test_onoff(stand_in_job: MakeJob, pick: str) -> None:
     source = {"kind": "onoff", "queues": range(16), "pick": pick, "bps": 4e9, "sizes": [(100, 1)], "on_cycles": 1000, "off_cycles": 3000}
-    result = engine.run(stand_in_job([source], duration_cycles=1_000_000, max_cycles=1_200_000))
+    result = engine.run(stand_in_job([source], duration_cycles=4_000_000, max_cycles=4_200_000))
     assert_clean(result)
-    rate = result["bytes"]["in"] * 8 * CLOCK_HZ / 1_000_000 / (16 if pick == "each" else 1)
-    assert rate == pytest.approx(1e9, rel=0.15)  # on for a quarter of the time
+    rate = result["bytes"]["in"] * 8 * CLOCK_HZ / 4_000_000 / (16 if pick == "each" else 1)
+    assert rate == pytest.approx(1e9, rel=0.15)  # on for a quarter of the time; the standard deviation is below 4 %
 
 
 def test_sources_start_and_stop(stand_in_job: MakeJob) -> None:

@@ -33,7 +33,7 @@ def test_frames_that_leave_have_the_headers(kind: str, pick: str, tmp_path: Path
     print(f"PENSTOCK_SEED={seed()}")
     given = drawn(rng)
     # Of a frame switch a queue is a flow: source 0, destination q / classes, class q % classes; its model needs no RTL.
-    data = {"device": {"config": "switch_4"}, "seed": rng.randrange(1000), "duration": "20 us", "traffic": []}
+    data = {"device": {"config": "switch_4"}, "seed": rng.randrange(1000), "duration": "100 us", "traffic": []}
     data["traffic"] = [{"inputs": 0, "constant": {"outputs": 0, "rate": "1 Gbit/s", "size": 64}}]
     document = scenario.Document(None, data, None, {})
     design = design_of(document)
@@ -63,12 +63,31 @@ def test_frames_that_leave_have_the_headers(kind: str, pick: str, tmp_path: Path
     assert len(payloads) == sum(len(frame) == 301 for frame in left)  # random behind the headers
 
 
+@pytest.mark.parametrize("ip", [4, 6])
+def test_a_frame_that_ends_with_its_headers(ip: int, tmp_path: Path) -> None:
+    """Nothing is behind UDP's header: its checksum is right nevertheless."""
+    given = {"ip": ip, "vlan": [7]}
+    size = {4: 46, 6: 66}[ip]
+    text = {"device": {"config": "switch_4"}, "duration": "20 us", "traffic": []}
+    text["traffic"] = [{"inputs": 0, "headers": given, "constant": {"outputs": 0, "rate": "1 Gbit/s", "size": size}}]
+    document = scenario.Document(None, text, None, {})
+    design = design_of(document)
+    described = scenario.validated(design.scenario, document)
+    plan = design.plan(described, document, configuration(described, document), "model")
+    result = engine.run(plan.job | {"pcap_out": str(tmp_path / "out.pcap")})
+    assert result["packets"]["out"] > 10
+    with (tmp_path / "out.pcap").open("rb") as file:
+        for _, frame in dpkt.pcap.Reader(file):
+            assert len(frame) == size
+            check_frame(bytes(frame), given)
+
+
 def test_scenario_has_them(tmp_path: Path) -> None:
     """By the key of a scenario of a design that looks at no DSCP; two values of each key."""
     rng = random.Random(seed())
     print(f"PENSTOCK_SEED={seed()}")
     for given in ({}, {"dscp": "af41", "ecn": 1}, drawn(rng), drawn(rng)):
-        text = {"device": {"config": "switch_4"}, "duration": "20 us", "traffic": []}
+        text = {"device": {"config": "switch_4"}, "duration": "100 us", "traffic": []}
         text["traffic"] = [{"inputs": "0-1", "headers": given, "poisson": {"outputs": "0-3", "rate": "2 Gbit/s", "size": SIZES[1]}}]
         document = scenario.Document(None, text, None, {})
         design = design_of(document)

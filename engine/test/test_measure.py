@@ -203,3 +203,26 @@ def test_on_off_sources_begin_as_in_the_long_run(stand_in_job: MakeJob) -> None:
     source |= {"on_cycles": 1_000_000, "off_cycles": 3_000_000}
     result = run(stand_in_job, source, [], duration_cycles=100_000, max_cycles=200_000, **FREE)
     assert result["packets"]["in"] == pytest.approx(16_000 / 4 / 2, rel=0.15)  # half a period
+
+
+@pytest.mark.parametrize("pick", ["each", "round_robin"])
+def test_bursts_shorter_than_a_frame_keep_the_rate(stand_in_job: MakeJob, pick: str) -> None:
+    """A burst as long as a frame's time on average, a pause three times: the rate of a quarter of the time, frame for frame."""
+    print(f"PENSTOCK_SEED={seed()}")
+    sources = 16_000 if pick == "each" else 1
+    period = 10 * sources  # cycles from one frame of a source to its next while it is on
+    bps = 8 * 100 * CLOCK_HZ / period
+    source = {"kind": "onoff", "queues": list(range(16)) * (sources // 16 or 1), "pick": pick, "bps": bps, "sizes": [(100, 1)]}
+    source |= {"on_cycles": period, "off_cycles": 3 * period}
+    result = run(stand_in_job, source, [], duration_cycles=4_000_000, max_cycles=4_100_000, keep_all=False, **FREE)
+    assert result["packets"]["in"] == pytest.approx(100_000, rel=0.02)  # the standard deviation is 0.4 %
+
+
+def test_a_source_with_all_its_queues_begins_as_in_the_long_run(stand_in_job: MakeJob) -> None:
+    """A thousand sources with a queue for each frame, on for a quarter of the time: a quarter of them sends from the beginning."""
+    print(f"PENSTOCK_SEED={seed()}")
+    source = {"kind": "onoff", "queues": [3], "pick": "round_robin", "bps": 8 * 100 * CLOCK_HZ / 20_000, "sizes": [(100, 1)]}
+    source |= {"on_cycles": 1_000_000, "off_cycles": 3_000_000}
+    job = stand_in_job(1000 * [source], duration_cycles=20_000, max_cycles=40_000, **FREE)
+    job["device"] |= {"clock_hz": CLOCK_HZ}
+    assert engine.run(job)["packets"]["in"] == pytest.approx(250, rel=0.3)

@@ -138,3 +138,18 @@ def test_ctrl_c_leaves_the_session_usable(native: Any, settings: dict[str, Any])
     session.offer(now, 0, bytes(60))
     session.advance(now + 1000)
     assert session.end()["packets"]["out"] == 2
+
+
+def test_after_ctrl_c_a_frame_for_now_does_not_wait_for_later_ones(native: Any, settings: dict[str, Any]) -> None:
+    """Sixteen frames are offered for much later; the clock is interrupted on its way there."""
+    session = native.Session(settings)
+    session.start()
+    for at in range(16):
+        session.offer((1 << 45) - 100_000 + 1000 * at, 0, bytes(60))
+    with pytest.raises(KeyboardInterrupt):
+        session.advance(1 << 45, progress=lambda now: False)
+    now = session.now
+    number = session.offer(now, 0, bytes(60))
+    session.advance(now + 1000)
+    assert now < 1 << 44 and session.take_left()["number"].tolist() == [number]
+    session.end()

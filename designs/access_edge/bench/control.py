@@ -188,9 +188,10 @@ def _rounds(callers: "_Callers", calls: int, kinds: Sequence[str], process: int 
             before = _of_calls(process)
             rounds[-1][kind] = callers.rate(kind, range(at * each, (at + 1) * each))
             spent[kind] += _of_calls(process) - before
+    made = ROUNDS * callers.made(each)
     found = {kind: statistics.median(one[kind] for one in rounds) for kind in kinds}
     found |= {f"{kind}_to_grpc": statistics.median(one[kind] / one["grpc"] for one in rounds) for kind in kinds if kind != "grpc"}
-    return found | ({f"{kind}_processor_us": spent[kind] * 1e6 / (ROUNDS * each) for kind in kinds} if process else {})
+    return found | ({f"{kind}_processor_us": spent[kind] * 1e6 / made for kind in kinds} if process else {})
 
 
 def _of_calls(process: int | None) -> float:
@@ -234,9 +235,13 @@ class _Callers:
     def __init__(self, pipes: Sequence[Any]) -> None:
         self._pipes = pipes
 
+    def made(self, calls: int) -> int:
+        """Return how many calls `rate` makes of so many: each client as many as the others."""
+        return -(-calls // len(self._pipes)) * len(self._pipes)
+
     def rate(self, kind: str, numbers: range) -> float:
         """Return calls per second of a kind, of all together; `numbers`: of the subscribers that are changed. Raises RuntimeError."""
-        each = -(-len(numbers) // len(self._pipes))
+        each = self.made(len(numbers)) // len(self._pipes)
         parts = [range(numbers.start + at * each, numbers.start + (at + 1) * each) for at in range(len(self._pipes))]
         for pipe, part in zip(self._pipes, parts, strict=True):
             pipe.send((kind, part))
@@ -249,7 +254,7 @@ class _Callers:
         spans = [pipe.recv() for pipe in self._pipes]
         if None in spans:
             raise RuntimeError(f"a client of `{kind}` calls was refused")
-        return len(self._pipes) * each / (max(end for _, end in spans) - min(begin for begin, _ in spans))
+        return self.made(len(numbers)) / (max(end for _, end in spans) - min(begin for begin, _ in spans))
 
 
 @contextlib.contextmanager

@@ -6,12 +6,14 @@ compared with. `line` has 2,048 shaped queues without a hierarchy, on two channe
 from an ideal server; `tree` has subscribers, nodes and ports above its queues.
 """
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
+from penstock.errors import UserError
 
 KEYS = ("engine", "device", "size", "microseconds")
 DEVICES = {"line": "line_rate_2048", "tree": "tree_2048"}
@@ -104,7 +106,7 @@ def _prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> P
 
 
 def run(options: dict[str, Any], library: Path | None, progress: Progress) -> dict[str, Any]:
-    """Run the bench and return what it found. Raises RuntimeError when the device does wrong."""
+    """Run the bench and return what it found. Raises RuntimeError when the device does wrong, UserError where the run is too short."""
     import tempfile
 
     steps = iter(range(1, 3))
@@ -122,7 +124,10 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
         job = made.plan.job | ({"device": made.plan.job["device"] | {"library": str(library)}} if library else {})
         one, queues = writes(made.config, 1)
         cycles = _cycles(job, one) / len(one)
-        passes = max(1, int((job["duration_cycles"] - START_CYCLES) // (cycles * len(one))))
+        passes = int((job["duration_cycles"] - START_CYCLES) // (cycles * len(one)))
+        if passes == 0:
+            least = math.ceil((START_CYCLES + cycles * len(one)) / made.config.clock_hz * 1e6)
+            raise UserError(f"microseconds must be at least {least} with {options['device']}, in which all queues are set once")
         all_of_them, queues = writes(made.config, passes)
         beside = made.summary(simulated(job | {"timed_register_writes": [(START_CYCLES, *pair) for pair in all_of_them]}))
         alone = made.summary(simulated(job))

@@ -239,6 +239,26 @@ HierarchyPlaces hierarchy_places(Table table, std::uint32_t queues, const Enviro
             check("rate_changes", change.id, members[change.level]);
         }
     }
+    hierarchy.tolerance_cycles = table.integer("tolerance_cycles", 0, kMostTolerance, schedule_timing::kTolerance);
+    if (table.has("shapers")) {
+        const auto given = table.array<std::uint64_t>("shapers", "uint64", keep);
+        if (given.size() != queues) bad_job(table.name("shapers") + " has not one element for each queue");
+        hierarchy.shapers.assign(given.begin(), given.end());
+    }
+    if (table.has("shaper_changes")) {
+        for (nb::handle item : table.list("shaper_changes")) {
+            try {
+                const auto change = nb::cast<nb::sequence>(item);
+                hierarchy.shaper_changes.push_back(
+                    {nb::cast<std::int64_t>(change[0]), nb::cast<std::uint32_t>(change[1]), nb::cast<std::uint64_t>(change[2])});
+            } catch (const nb::cast_error&) {
+                bad_job(table.name("shaper_changes") + " is not a list of (cycle, queue, code)");
+            }
+            check("shaper_changes", hierarchy.shaper_changes.back().queue, hierarchy.shapers.size());
+        }
+    }
+    std::stable_sort(hierarchy.shaper_changes.begin(), hierarchy.shaper_changes.end(),
+                     [](const HierarchyPlaces::ShaperChange& a, const HierarchyPlaces::ShaperChange& b) { return a.cycle < b.cycle; });
     std::stable_sort(hierarchy.rate_changes.begin(), hierarchy.rate_changes.end(),
                      [](const HierarchyPlaces::RateChange& a, const HierarchyPlaces::RateChange& b) { return a.cycle < b.cycle; });
     table.done();

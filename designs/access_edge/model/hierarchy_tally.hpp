@@ -2,11 +2,13 @@
 // What came to each subscriber, node and port of a device with a hierarchy, what left, what was dropped and why, and how long it took.
 //
 // A frame counts where its subscriber is at the time: offered when it comes, carried when it leaves, dropped when it is dropped. So of a
-// node that subscribers leave or come to in mid-run, these need not add up.
+// node that subscribers leave or come to in mid-run, these need not add up. What waits moves with its subscriber: it is counted up and
+// down at the same place, whenever it is that a frame's coming or end is told.
 //
 // A member is congested while frames wait for it and it carries what its rate allows: of at least kStretch departures one after the
 // other, each with a frame left behind, that took as long as their bytes take at its rate, within kWithinPercent. Frames that wait below
-// one that is congested itself wait for that one.
+// one that is congested itself wait for that one, and those that their queue's own rate holds back for that; they are left behind by a
+// departure where it lets them go before the member's rate would.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "designs/access_edge/model/own_rates.hpp"
 #include "penstock/engine/amount.hpp"
 #include "penstock/engine/design.hpp"
 #include "penstock/engine/histogram.hpp"
@@ -43,6 +46,16 @@ struct HierarchyPlaces {
     };
     std::array<std::vector<std::uint64_t>, 3> rates;
     std::vector<RateChange> rate_changes;
+
+    // Shapers of the queues, a code for each, none: no queue has a rate; their changes in order of time; what they make up for, in cycles.
+    struct ShaperChange {
+        std::int64_t cycle;
+        std::uint32_t queue;
+        std::uint64_t code;
+    };
+    std::vector<std::uint64_t> shapers;
+    std::vector<ShaperChange> shaper_changes;
+    std::int64_t tolerance_cycles = 0;
     double clock_hz = 0;
     std::int64_t interval_cycles = 0;                  // 0: no series
     std::array<std::vector<std::uint32_t>, 3> series;  // the members that have one, by level
@@ -103,12 +116,10 @@ struct LevelTally {
         if (row.first_arrival < 0) row.first_arrival = cycle;
         row.last_arrival = cycle;
         row.out_before_last = row.out.bytes;
-        ++waiting_[member];
         if (Point* const point = at(cycle, member)) point->in_bytes += length;
     }
     void dropped(std::int64_t cycle, std::uint32_t member, std::uint32_t length, unsigned reason) {
         rows[member].dropped[reason].add(length);
-        --waiting_[member];
         if (Point* const point = at(cycle, member)) {
             point->dropped_bytes += length;
             ++point->dropped_packets;
@@ -121,12 +132,11 @@ struct LevelTally {
     std::int64_t waiting(std::uint32_t member) const { return waiting_[member]; }
     // Those that wait for it, where it is congested, or for others below it that are.
     std::int64_t held(std::uint32_t member) const { return stretches_[member].congested ? waiting_[member] : held_[member]; }
-    // So many frames wait below it besides, or fewer; so many of them for others below it.
+    // So many frames more wait below it; so many of them for others below it.
     void add_waiting(std::uint32_t member, std::int64_t frames, std::int64_t held) {
         waiting_[member] += frames;
         held_[member] += held;
     }
-    void add_held(std::uint32_t member, std::int64_t frames) { held_[member] += frames; }
     // From now on it has another rate; a stretch ends.
     void change_rate(std::uint32_t member, std::uint64_t bps) {
         stretches_[member] = {};
@@ -135,16 +145,33 @@ struct LevelTally {
 
     void departed(std::int64_t cycle, std::uint32_t member, std::uint32_t length, std::uint32_t cycles) {
         rows[member].out.add(length);
-        --waiting_[member];
         if (Point* const point = at(cycle, member)) {
             point->out_bytes += length;
             ++point->out_packets;
             point->latency += cycles;
         }
-        if (rates[member]) stretch(cycle, member, length);
         if (latency.empty()) return;
         if (!latency[member]) latency[member] = std::make_unique<Histogram>();
         latency[member]->add(cycles);
+    }
+
+    // A frame left it, which waits no longer.
+    void passed(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
+        if (!rates[member]) return;
+        Stretch& now = stretches_[member];
+        if (std::exchange(now.open, false)) stretch(member, now.last, now.last_length, false);
+        now.last = cycle, now.last_length = length;
+        const bool waits = waiting_[member] > held_[member];
+        now.open = !waits && waiting_[member];
+        if (!now.open) stretch(member, cycle, length, waits);
+    }
+    // Frames below it wait for their queue's own rate no longer.
+    void let_go(std::int64_t cycle, std::uint32_t member) {
+        Stretch& now = stretches_[member];
+        if (!now.open || waiting_[member] <= held_[member]) return;
+        if (static_cast<double>(cycle - now.last) > due(member, now.last_length)) return;
+        now.open = false;
+        stretch(member, now.last, now.last_length, true);
     }
 
   private:
@@ -154,6 +181,9 @@ struct LevelTally {
         std::uint64_t bytes = 0;              // of all but the last one
         std::uint32_t length = 0, count = 0;  // length: of the last one
         bool congested = false;               // those before them did congest
+        bool open = false;                    // whether the very last one left a frame behind will be seen: what waits may be let go
+        std::uint32_t last_length = 0;        // of that one,
+        std::int64_t last = 0;                // and when it was
     };
 
     Point* at(std::int64_t cycle, std::uint32_t member) {
@@ -165,16 +195,21 @@ struct LevelTally {
         return &points[row];
     }
 
-    void stretch(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
+    // Cycles that so many bytes take at its rate.
+    double due(std::uint32_t member, std::uint64_t bytes) const {
+        return 8.0 * static_cast<double>(bytes) * clock_hz / static_cast<double>(rates[member]);
+    }
+
+    // A frame left, and another one was left behind that waits for the member itself, or none.
+    void stretch(std::uint32_t member, std::int64_t cycle, std::uint32_t length, bool waits) {
         Stretch& now = stretches_[member];
-        const bool waits = waiting_[member] > held_[member], whole = now.count == kStretch;
+        const bool whole = now.count == kStretch && (waits || waiting_[member] == 0);  // not: all has turned out to wait for others below
         if (now.count) now.bytes += now.length;
         if (whole || (now.count && now.congested && !waits)) {
-            const double due = 8.0 * static_cast<double>(now.bytes) * clock_hz / static_cast<double>(rates[member]);
-            const auto took = static_cast<double>(cycle - now.start);
-            const bool held = std::abs(took - due) * 100 <= due * kWithinPercent;
+            const double expected = due(member, now.bytes), took = static_cast<double>(cycle - now.start);
+            const bool held = std::abs(took - expected) * 100 <= expected * kWithinPercent;
             if (held) congest(member, now.start, cycle, now.bytes);
-            now = {.start = cycle, .bytes = 0, .length = 0, .count = 0, .congested = held};
+            now = {.start = cycle, .congested = held};
         }
         if (!waits) {
             now = {};
@@ -210,23 +245,28 @@ class HierarchyTally {
     explicit HierarchyTally(const HierarchyPlaces& places)
         : places_(places),
           levels_{LevelTally(places.node_of.size(), places, 0), LevelTally(places.port_of.size(), places, 1),
-                  LevelTally(places.ports, places, 2)} {
+                  LevelTally(places.ports, places, 2)},
+          own_rates_(places.shapers, places.tolerance_cycles) {
         for (const HierarchyPlaces::Move& move : places.moves) (move.node ? node_moves_ : subscriber_moves_)[move.id].push_back(move);
         now_node_of_ = places.node_of, now_port_of_ = places.port_of;
     }
 
     void arrived(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.arrived(cycle, member, length); });
+        wait(0, subscriber(queue), 1, own_rates_.add(queue, 1));
     }
     void marked(std::int64_t cycle, std::uint32_t queue) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.marked(cycle, member); });
     }
     void dropped(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, unsigned reason) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.dropped(cycle, member, length, reason); });
+        wait(0, subscriber(queue), -1, own_rates_.add(queue, -1));
     }
     void departed(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, std::uint32_t latency) {
         catch_up(cycle);
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.departed(cycle, member, length, latency); });
+        wait(0, subscriber(queue), -1, own_rates_.departed(cycle, queue, length),
+             [&](LevelTally& level, std::uint32_t member) { level.passed(cycle, member, length); });
     }
     // A frame that is still there at the end of the run.
     void left_over(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
@@ -249,57 +289,72 @@ class HierarchyTally {
         return parent;
     }
 
-    // What has changed up to this cycle: rates, and where those wait that have moved.
+    std::uint32_t subscriber(std::uint32_t queue) const { return queue / places_.queues_per_subscriber; }
+
+    // What has changed up to this cycle: rates, where those wait that have moved, and what queues' own rates have let go.
     void catch_up(std::int64_t cycle) {
+        for (; reshaped_ < places_.shaper_changes.size() && places_.shaper_changes[reshaped_].cycle <= cycle; ++reshaped_) {
+            const HierarchyPlaces::ShaperChange& change = places_.shaper_changes[reshaped_];
+            let_go(change.cycle);
+            wait(0, subscriber(change.queue), 0, own_rates_.change(change.cycle, change.queue, change.code));
+        }
         for (; changed_ < places_.rate_changes.size() && places_.rate_changes[changed_].cycle <= cycle; ++changed_) {
             const HierarchyPlaces::RateChange& change = places_.rate_changes[changed_];
             LevelTally& level = levels_[change.level];
             const std::int64_t before = level.held(change.id);
             level.change_rate(change.id, change.bps);
-            hold_above(change.level, change.id, level.held(change.id) - before);
+            if (change.level < 2) wait(change.level + 1, parent(change.level, change.id), 0, level.held(change.id) - before);
         }
         for (; moved_ < places_.moves.size() && places_.moves[moved_].cycle <= cycle; ++moved_) {
             const HierarchyPlaces::Move& move = places_.moves[moved_];
-            const LevelTally& level = levels_[move.node ? 1 : 0];
-            const std::int64_t frames = level.waiting(move.id), held = level.held(move.id);
-            std::uint32_t& parent = (move.node ? now_port_of_ : now_node_of_)[move.id];
-            const std::uint32_t before = std::exchange(parent, move.parent);
-            shift(levels_[move.node ? 2 : 1], before, parent, frames, held);
-            if (!move.node) shift(levels_[2], now_port_of_[before], now_port_of_[parent], frames, held);
+            const std::uint32_t from = move.node ? 1 : 0;
+            const std::int64_t frames = levels_[from].waiting(move.id), held = levels_[from].held(move.id);
+            wait(from + 1, parent(from, move.id), -frames, -held);
+            (move.node ? now_port_of_ : now_node_of_)[move.id] = move.parent;
+            wait(from + 1, move.parent, frames, held);
+        }
+        let_go(cycle);
+    }
+    void let_go(std::int64_t cycle) {
+        while (own_rates_.opens_until(cycle)) {
+            const OwnRates::Opened opened = own_rates_.open();
+            if (opened.held == 0) continue;
+            wait(0, subscriber(opened.queue), 0, opened.held,
+                 [&](LevelTally& level, std::uint32_t member) { level.let_go(opened.cycle, member); });
         }
     }
-    // So many frames more wait for a member, or for what is below it, and not for what is above it.
-    void hold_above(std::uint32_t level, std::uint32_t member, std::int64_t frames) {
-        for (; level < 2 && frames; ++level) {
-            member = (level ? now_port_of_ : now_node_of_)[member];
-            const std::int64_t before = levels_[level + 1].held(member);
-            levels_[level + 1].add_held(member, frames);
-            frames = levels_[level + 1].held(member) - before;
+    std::uint32_t parent(std::uint32_t level, std::uint32_t member) const { return (level ? now_port_of_ : now_node_of_)[member]; }
+
+    // So many frames more wait below a member and all above it, so many of them for what is below it; `then` happens at each, from below.
+    template <typename Then>
+    void wait(std::uint32_t level, std::uint32_t member, std::int64_t frames, std::int64_t held, Then&& then) {
+        for (;; ++level) {
+            const std::int64_t before = levels_[level].held(member);
+            levels_[level].add_waiting(member, frames, held);
+            then(levels_[level], member);
+            held = levels_[level].held(member) - before;
+            if (level == 2) return;
+            member = parent(level, member);
         }
     }
-    static void shift(LevelTally& level, std::uint32_t from, std::uint32_t to, std::int64_t frames, std::int64_t held) {
-        level.add_waiting(from, -frames, -held);
-        level.add_waiting(to, frames, held);
+    void wait(std::uint32_t level, std::uint32_t member, std::int64_t frames, std::int64_t held) {
+        wait(level, member, frames, held, [](const LevelTally&, std::uint32_t) {});
     }
 
     template <typename Count>
     void at(std::int64_t cycle, std::uint32_t queue, Count&& count) {
-        const std::uint32_t subscriber = queue / places_.queues_per_subscriber;
-        const std::uint32_t node = place(cycle, subscriber, places_.node_of, subscriber_moves_);
-        const std::uint32_t port = place(cycle, node, places_.port_of, node_moves_);
-        const std::int64_t at_subscriber = levels_[0].held(subscriber), at_node = levels_[1].held(node);
-        count(levels_[0], subscriber);
-        levels_[1].add_held(node, levels_[0].held(subscriber) - at_subscriber);
+        const std::uint32_t node = place(cycle, subscriber(queue), places_.node_of, subscriber_moves_);
+        count(levels_[0], subscriber(queue));
         count(levels_[1], node);
-        levels_[2].add_held(port, levels_[1].held(node) - at_node);
-        count(levels_[2], port);
+        count(levels_[2], place(cycle, node, places_.port_of, node_moves_));
     }
 
     HierarchyPlaces places_;
     Moves subscriber_moves_, node_moves_;
     std::array<LevelTally, 3> levels_;
     std::vector<std::uint32_t> now_node_of_, now_port_of_;
-    std::size_t changed_ = 0, moved_ = 0;  // how many changes of rates, and moves, are over
+    OwnRates own_rates_;
+    std::size_t changed_ = 0, moved_ = 0, reshaped_ = 0;  // how many changes of rates, moves, and changes of queues are over
 };
 
 }  // namespace penstock::engine

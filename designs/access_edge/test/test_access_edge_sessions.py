@@ -123,3 +123,16 @@ def test_registers_in_the_middle(native: Any) -> None:
     assert bytes(left["data"]) == b"\1" * 60 + b"\2" * 61
     assert session.totals()["latency_histogram"]["count"] == 2
     assert session.end()["drained"]
+
+
+def test_totals_of_a_device_that_runs_on_are_of_one_moment() -> None:
+    """Its thread goes on while they are taken: as many latencies as packets have left, in the bins too."""
+    source = {"kind": "poisson", "queues": range(16), "pick": "random", "bps": 20e9, "sizes": [(60, 1), (1500, 1)], "stop_cycle": 2**52}
+    job = {"device": twins.device(configs.load("tiny_16"), None, {}), "sources": [source], "ingress_bps": 100e9, "egress_bps": 100e9}
+    served = engine.module().Served(job, False)
+    served.start()
+    for _ in range(3000):
+        totals = served.totals()
+        histogram = totals["latency_histogram"]
+        assert histogram["count"] == histogram["frames"].sum() == totals["packets"]["out"]
+    assert served.end()["conservation_ok"] and histogram["count"] > 1000

@@ -75,6 +75,9 @@ def test_ratios_are_of_a_round() -> None:
     rounds = iter([(1, 0.9), (8, 0.9), (8, 0.9), (1, 0.2), (2, 0.2)])  # how slow the machine is, and what calls that read take
 
     class Callers:
+        def made(self, calls: int) -> int:
+            return calls
+
         def rate(self, kind: str, numbers: range) -> float:
             assert len(numbers) == 20
             if kind == "grpc":
@@ -85,3 +88,20 @@ def test_ratios_are_of_a_round() -> None:
 
     found = control._rounds(Callers(), 100, ("grpc", "change", "read"))  # type: ignore[arg-type]
     assert found == {"grpc": 500, "change": 125, "read": 112.5, "change_to_grpc": 0.25, "read_to_grpc": 0.9}
+
+
+def test_processor_time_is_of_the_calls_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight clients make eight calls where two are asked for: the server's time is divided by all of them."""
+    pipes = [object()] * 8
+    spent = 0.0
+
+    class Callers(control._Callers):
+        def rate(self, kind: str, numbers: range) -> float:
+            nonlocal spent
+            spent += 1e-4 * 8 * -(-len(numbers) // 8)
+            return 1.0
+
+    monkeypatch.setattr(control, "_of_calls", lambda process: spent)
+    for calls in (10, 100, 200):
+        found = control._rounds(Callers(pipes), calls, ("grpc",), process=1)
+        assert found["grpc_processor_us"] == pytest.approx(100), calls

@@ -2,6 +2,7 @@
 """`bench provisioning`: while queues are set up at the full rate of the registers, traffic to others keeps what it is promised."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,18 @@ def test_a_hierarchy_notices_nothing(capsys: pytest.CaptureFixture[str]) -> None
     """With subscribers, nodes and ports above the queues. One memory without SRAM carries IMIX, and half of the smallest frames."""
     check(run(capsys, device="tree", microseconds=300), loses=False)
     check(run(capsys, device="tree", size=64, microseconds=300), loses=True)
+
+
+@pytest.mark.parametrize("device", sorted(provisioning.DEVICES))
+def test_a_run_too_short_for_all_queues_is_refused(device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The least that the message says is enough, and no more time is said to be used than there is."""
+    given = ["bench", "provisioning", "--set", f"device={device}", "--json", "--set"]
+    assert main([*given, "microseconds=50"]) == 2
+    told = re.search(r"microseconds must be at least (\d+) with", capsys.readouterr().err)
+    assert told
+    assert main([*given, f"microseconds={told[1]}"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["queues_set"] == 1024 and 0.7 < found["share_of_time"] < 1
 
 
 @pytest.mark.slow

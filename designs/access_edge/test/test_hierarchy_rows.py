@@ -207,7 +207,7 @@ def test_changes_that_a_run_does_not_come_to(tmp_path: Path) -> None:
 def test_congestion(tmp_path: Path) -> None:
     """A node of 10 Mbit/s is offered 20 from 20 ms to 60 ms: 100 kB, which take it 80 ms; a subscriber of 5 Mbit/s below it 4 of them.
 
-    Its port, of 11 Mbit/s, carries 10: what waits, waits for the node. The other node has no rate, so it is never congested.
+    Its port, of 10.2 Mbit/s, carries 10: what waits, waits for the node. The other node has no rate, so it is never congested.
     """
     scenario = {
         "device": {"config": "tree_64"},
@@ -215,7 +215,7 @@ def test_congestion(tmp_path: Path) -> None:
         "queues": [{"id": 0, "name": "big"}, {"id": 4, "name": "small"}],
         "subscribers": [{"id": 0, "node": 0}, {"id": 1, "node": 0, "rate": "5 Mbit/s"}, {"id": 2, "node": 1}],
         "nodes": [{"id": 0, "rate": "10 Mbit/s"}, {"id": 1, "port": 1}],
-        "ports": [{"id": 0, "rate": "11 Mbit/s"}],
+        "ports": [{"id": 0, "rate": "10.2 Mbit/s"}],
         "traffic": [
             {"constant": {"queues": "big", "rate": "16 Mbit/s", "size": 500}, "start": "20 ms", "stop": "60 ms"},
             {"constant": {"queues": "small", "rate": "4 Mbit/s", "size": 500}, "start": "20 ms", "stop": "60 ms"},
@@ -289,6 +289,72 @@ def test_congestion_follows_rates_and_moves(tmp_path: Path) -> None:
     nodes = rows_of(result, "nodes")
     assert nodes[0]["congested_s"] == 0
     assert nodes[1]["congested_from_s"] == pytest.approx(0.15, abs=0.02), "what had waited for the subscriber waits for its new node"
+    assert nodes[1]["congested_until_s"] == pytest.approx(0.247, abs=0.006), "all of it: 100 frames when the sources end, but for three"
+
+
+def behind_a_slow_queue(*changes: dict[str, Any], node: int = 1, size: int = 1500) -> dict[str, Any]:
+    """Return a scenario: subscriber 0 has a queue of 64 kbit/s with a backlog from 1 ms on; at the end node 1 carries nearly its rate."""
+    return {
+        "device": {"config": "tree_64"},
+        "duration": "1 s",
+        "queues": [{"id": 0, "name": "slow", "rate": "64 kbit/s"}],
+        "subscribers": [{"id": 0, "node": node}, {"id": 1, "node": 1}],
+        "nodes": [{"id": 1, "rate": "10 Mbit/s"}],
+        "changes": list(changes),
+        "traffic": [
+            {"constant": {"queues": "slow", "rate": "400 kbit/s", "size": size}, "stop": "300 ms"},
+            {"constant": {"queues": 4, "rate": "9.8 Mbit/s", "size": 500}, "start": "900 ms"},
+        ],
+    }
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_nothing_stays_waiting_where_a_subscriber_comes_to(tmp_path: Path, node: int) -> None:
+    """It moves with a backlog, more comes before the next frame leaves; half a second later all of that has left."""
+    clear = {"at": "500 ms", "queues": "slow", "set": {"rate": "unshaped"}}
+    moves = [] if node else [{"at": "100 ms", "subscribers": 0, "set": {"node": 1}}]
+    result = result_of(behind_a_slow_queue(*moves, clear, node=node), tmp_path)
+    assert rows_of(result, "nodes")[1]["congested_s"] == 0
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_waits_for_its_own_queue_waits_for_nothing_above(tmp_path: Path, closed: bool) -> None:
+    """The only backlog below a node that carries 98 % of its rate is behind a queue's own rate, or its gate.
+
+    What it lets go is short: the node's other frames wait for it for less than 16 departures."""
+    gate = [{"at": "500 ms", "queues": "slow", "set": {"rate": 0}}] if closed else []
+    result = result_of(behind_a_slow_queue(*gate, size=100), tmp_path)
+    node = rows_of(result, "nodes")[1]
+    assert node["packets"]["out"] > 240 and node["congested_s"] == 0
+
+
+def test_queues_that_together_are_too_fast_congest(tmp_path: Path) -> None:
+    """Three queues of 4 Mbit/s below a node of 10: most of the time each waits for its own rate, but a frame for the node always before
+    the last one has gone. With 3 Mbit/s each there is a backlog as well, behind each queue, and none waits for the node."""
+    for rate, share in ((4, 1.0), (3, 0.0)):
+        scenario = {
+            "device": {"config": "tree_64"},
+            "duration": "200 ms",
+            "drain": False,
+            "queues": [{"ids": "0-2", "rate": f"{rate} Mbit/s"}],
+            "nodes": [{"id": 0, "rate": "10 Mbit/s"}],
+            "traffic": [{"constant": {"queues": "0-2", "rate": "5 Mbit/s", "size": 500, "pick": "each"}}],
+        }
+        (row,) = result_of(scenario, tmp_path)["nodes"]
+        assert row["congested_share"] == pytest.approx(share, abs=0.07), rate
+
+
+def test_a_burst_is_not_congestion(tmp_path: Path) -> None:
+    """A subscriber passes a burst at twice its rate, its frames wait for the line."""
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "300 ms",
+        "link": {"egress": "20 Mbit/s"},
+        "subscribers": [{"id": 0, "rate": "10 Mbit/s", "burst": "200 kB"}],
+        "traffic": [{"constant": {"queues": 0, "rate": "100 Mbit/s", "size": 500}, "start": "200 ms", "stop": "208 ms"}],
+    }
+    (row,) = result_of(scenario, tmp_path)["subscribers"]
+    assert row["packets"]["out"] == 200 and row["congested_s"] == 0 and row["latency_ns"]["max"] > 20e6
 
 
 def test_marks_and_losses_of_levels(tmp_path: Path) -> None:

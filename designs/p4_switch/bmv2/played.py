@@ -107,7 +107,7 @@ def times(source: dict[str, Any], sizes: NDArray[np.int64], clock: int, random: 
     """Return when frames of these sizes come from a source, as far as there are any before its end.
 
     `constant`: a frame at a time at the source's rate; `poisson`: at exponentially distributed distances; `onoff`: at the rate during
-    bursts, lengths of bursts and pauses exponentially distributed.
+    bursts, lengths of bursts and pauses exponentially distributed, and on at the beginning as often as in the long run.
     """
     begin, end = source["start_cycle"] * 1e9 / clock, source["stop_cycle"] * 1e9 / clock
     own = sizes * 8e9 / source["bps"]
@@ -118,9 +118,11 @@ def times(source: dict[str, Any], sizes: NDArray[np.int64], clock: int, random: 
     if source["kind"] == "onoff" and len(at):
         # Time stands still in pauses: each burst's share of the time that is spent sending, and the pauses before it.
         on, off = source["on_cycles"] * 1e9 / clock, source["off_cycles"] * 1e9 / clock
+        at = at + random.random() * own[0]
         bursts = int((at[-1] - begin) / on * 1.5) + 50
         ends = np.cumsum(random.exponential(on, bursts))
-        pauses = np.concatenate([[0.0], np.cumsum(random.exponential(off, bursts))])
+        first = random.exponential(off) if random.random() >= on / (on + off) else 0.0
+        pauses = first + np.concatenate([[0.0], np.cumsum(random.exponential(off, bursts))])
         at = at + pauses[np.searchsorted(ends, at - begin, side="right")]
     return np.floor(at[at < end]).astype(np.int64)
 

@@ -6,15 +6,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from penstock.commands import p4
 from penstock.designs.p4_switch import program, runtime_cli, tables
-from penstock.designs.p4_switch.bmv2 import script, target
+from penstock.designs.p4_switch.bmv2 import played, script, target
 from penstock.engine.run import Request, prepare
 from penstock.errors import UserError
 from penstock.paths import ROOT
+from penstock.testing.testkit import seed
 
 VECTORS = ROOT / "p4" / "test" / "vectors"
 CASES = [("router", ["router"]), ("router_codel", ["router", "router_codel"]), ("router_pie", ["router", "router_pie"])]
@@ -59,6 +61,16 @@ def test_a_line_is_so_many_packets_a_second(bps: int) -> None:
     (queue,) = script.queues([9], [bps], 1514.0, 24, 64)
     assert abs(queue.packets_per_second * 8 * (1514 + 24) - bps) <= 8 * (1514 + 24) / 2
     assert script.queue_commands([queue]) == [f"set_queue_rate {queue.packets_per_second} 9", "set_queue_depth 64 9"]
+
+
+def test_bursts_are_those_of_the_engine() -> None:
+    """On for a quarter of the time, from the beginning: a frame a microsecond while on, bursts of 1 ms and of 1 us, watched for 0.1 ms."""
+    print(f"PENSTOCK_SEED={seed()}")
+    random, sizes = np.random.default_rng(seed()), np.full(400, 125)
+    for on in (1000, 1):  # cycles, microseconds
+        source = {"kind": "onoff", "bps": 1e9, "start_cycle": 50, "stop_cycle": 150, "on_cycles": on, "off_cycles": 3 * on}
+        frames = [len(played.times(source, sizes, 1_000_000, random)) for _ in range(3000)]
+        assert np.mean(frames) == pytest.approx(25, rel=0.15), on
 
 
 def test_a_scenario_is_planned_without_bmv2() -> None:

@@ -178,7 +178,7 @@ def _rates(found: Comparison) -> dict[str, Any]:
     """Return what left in each interval, of all queues with a series."""
     curves = []
     for name, result, series in zip(found.names, found.results, found.series, strict=True):
-        curves.append(_curve(name, _times(series), rate_curve(result, series, series["bytes_out"].sum(axis=1), SMOOTHED_POINTS)))
+        curves.append(_curve(name, _times(series), rate_curve(result, series, series["bytes_out"].sum(axis=1), SMOOTHED_POINTS), True))
     return {
         "title": "What left",
         "note": f"Of all queues that have curves, mean over {SMOOTHED_POINTS} intervals.",
@@ -206,8 +206,14 @@ def _times(series: Series) -> Any:
     return (np.arange(len(series["bytes_out"])) + 0.5) * float(series["interval_ns"]) / 1e9
 
 
-def _curve(name: str, x: Any, y: Any) -> dict[str, Any]:
-    """Return a curve of at most POINTS or so points, means of those between."""
-    step = max(1, len(x) // POINTS) if len(x) > 2 * POINTS else 1
-    pairs = [(float(a), float(b)) for a, b in zip(x[::step], y[::step], strict=True) if np.isfinite(a) and np.isfinite(b)]
-    return {"name": name, "x": [float(f"{a:.6g}") for a, _ in pairs], "y": [float(f"{b:.7g}") for _, b in pairs]}
+def _curve(name: str, x: Any, y: Any, means: bool = False) -> dict[str, Any]:
+    """Return a curve of at most twice POINTS points: of more, each stands for some, as their mean with `means`, else as the last."""
+    kept = np.isfinite(x) & np.isfinite(y)
+    x, y = np.asarray(x, dtype=float)[kept], np.asarray(y, dtype=float)[kept]
+    if len(x) > 2 * POINTS:
+        ends = np.append(np.arange(0, len(x), len(x) // POINTS), len(x))
+        if means:
+            x, y = (np.add.reduceat(values, ends[:-1]) / np.diff(ends) for values in (x, y))
+        else:
+            x, y = x[ends[1:] - 1], y[ends[1:] - 1]
+    return {"name": name, "x": [float(f"{value:.6g}") for value in x], "y": [float(f"{value:.7g}") for value in y]}

@@ -84,6 +84,7 @@ class DramController {
     void work(std::int64_t until);
     std::int64_t turn(std::int64_t now);
     std::int64_t refresh(std::int64_t now);
+    void pass_refreshes(std::int64_t until);
     bool column(std::int64_t now, std::int64_t& later);
     bool row(std::int64_t now, std::int64_t& later);
     void activate(Bank& bank, unsigned direction, std::int64_t now);

@@ -59,7 +59,7 @@ inline void put_checksum(const Frame& frame, std::uint8_t* to) {
 inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to) {
     const std::uint32_t stored = frame.stored < frame.length ? frame.stored : frame.length;
     if (stored) std::memcpy(to, frame.data, stored);
-    if (stored == frame.length) return;
+    if (stored == frame.length) return put_checksum(frame, to);
     const std::uint64_t base = mix(seed ^ mix(frame.number + 1));
     std::uint32_t at = stored;
     for (; at % 8; ++at) to[at] = static_cast<std::uint8_t>(base >> (8 * (at % 8)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Random numbers that are the same on every machine and library, so that one seed repeats a run to the bit.
+// Random numbers, so that one seed repeats a run to the bit: whole ones on every machine, exponential ones with one libm and compiler.
 #pragma once
 
 #include <cmath>
