@@ -582,6 +582,9 @@ module pst_schedule_shaped
                                 s_done_next_queue_i};
   end
 
+  logic unused;
+  assign unused = &{1'b0, last.stale};    // is in walk_old_q
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
