@@ -70,6 +70,7 @@ void SwitchDevice::cycle() {
     for (LinkInput& input : inputs_)
         if (input.asking() && (active_ || now_ >= input.ask_again())) input.fetch(now_);
     active_ = false;
+    for (const Output& output : outputs_) bus_.output_ready += output.link.ready(now_);
     for (std::size_t left = again_.size(); left; --left) {
         const std::uint32_t held = again_.front();
         again_.pop_front();

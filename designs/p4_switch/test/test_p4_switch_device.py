@@ -67,6 +67,11 @@ def test_a_queue_has_room_for_so_many_bytes(room: int) -> None:
     assert raw["p4"]["queues"][0]["most_bytes"] == max(held, 100)
 
 
+def test_outputs_without_a_frame_are_ready_in_each_cycle() -> None:
+    raw = lab.run([Packet(10 + 7 * n, 0, 1, flags=lab.DROP_EGRESS) for n in range(20)], egress_drops="free")
+    assert raw["bus"]["output_ready"] == 4 * raw["cycles"] and raw["bus"]["output_taken"] == 0
+
+
 @pytest.mark.parametrize("egress_drops", ["charged", "free"])
 def test_what_a_drop_in_egress_costs(egress_drops: str) -> None:
     """Its time on the line as if it had been sent, to the cycle, or nothing: the next one goes in the same cycle."""
