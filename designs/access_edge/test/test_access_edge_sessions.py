@@ -131,8 +131,10 @@ def test_totals_of_a_device_that_runs_on_are_of_one_moment() -> None:
     job = {"device": twins.device(configs.load("tiny_16"), None, {}), "sources": [source], "ingress_bps": 100e9, "egress_bps": 100e9}
     served = engine.module().Served(job, False)
     served.start()
-    for _ in range(3000):
+    asked = count = 0
+    while asked < 3000 or count <= 1000:  # how much the thread does meanwhile is the machine's affair
         totals = served.totals()
-        histogram = totals["latency_histogram"]
-        assert histogram["count"] == histogram["frames"].sum() == totals["packets"]["out"]
-    assert served.end()["conservation_ok"] and histogram["count"] > 1000
+        histogram, asked = totals["latency_histogram"], asked + 1
+        count = histogram["count"]
+        assert count == histogram["frames"].sum() == totals["packets"]["out"]
+    assert served.end()["conservation_ok"]
