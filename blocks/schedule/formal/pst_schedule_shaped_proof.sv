@@ -396,7 +396,10 @@ module pst_schedule_shaped_proof
         if (window_q) a_rate : assert (age_t'(now - spent_q) >= 0);
       end
 
-      // what the induction needs: where the stamps are
+      // what the induction needs: whether the stamp is old is known when the last stage begins
+      if (valid[Last]) a_old : assert (u_dut.walk_old_q
+          == ($signed(u_dut.cycle_q[Last-4] - (u_dut.now_q - TimeWidth'(2 ** (TimeWidth - 3)))) < 0 && !stale[Last]));
+      // where the stamps are
       if (!u_dut.init_done_o) a_no_wrap : assert (wraps_q == '0);
       if (cleared[X]) begin
         a_stamp : assert (u_dut.u_time.mem[X] == stamp_t'(stamp_q) && u_dut.u_hold.mem[X] == hold(stamp_q));
