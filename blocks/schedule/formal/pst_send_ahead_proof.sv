@@ -127,7 +127,8 @@ module pst_send_ahead_proof #(
       if (level != '0) a_first : assert (u_dut.turn == u_dut.u_turns.mem[oldest]);
       a_used : assert (used == 4'(u_dut.used_q));
       a_pick : assert (u_dut.pick_valid_q == ((u_dut.here_q & u_dut.through_q) != '0));
-      if (u_dut.pick_valid_q) a_may : assert (u_dut.here_q[u_dut.pick_q] && u_dut.through_q[u_dut.pick_q]);
+      if (u_dut.pick_valid_q)
+        a_may : assert (32'(u_dut.pick_q) < Places && u_dut.here_q[u_dut.pick_q] && u_dut.through_q[u_dut.pick_q]);
       for (int p = 0; p < Places; p++) if (u_dut.taken_q[p]) a_match : assert (u_dut.match_q[p] == (done_queue_q == u_dut.queue_q[p]));
       if (room_q) a_room : assert (u_dut.taken_q != '1);
       for (int q = 0; q < Queues; q++) a_outstanding : assert (outstanding[q] <= 2'd2 && 2'(issued_q[q] - through_q[q]) <= 2'd1
