@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_memory_guard. The slave's master may do what AXI4 allows, data before their address too. The memory may stall, answer with errors or fall silent at any
-// moment; until it is lost it answers what it was asked, from then on whatever it likes.
+// Proof bench of pst_memory_guard. The slave's master may do what AXI4 allows, data before their address too. The memory may stall, answer with
+// errors or fall silent at any moment; until it is lost it answers what it was asked, from then on whatever it likes.
 //
 // Proved: each read gets as many beats as it asked for, the last one marked, and no other; each write whose address and data were taken
 // gets one response, and no other; of a lost memory all of them are errors, and come without waiting for it; nothing that was on offer is
