@@ -34,8 +34,8 @@ def test_the_figures_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     through = [one["remote"][kind] for one in of_registers.values() for kind in ("grpc", "write", "read")]
     assert max(*through, found["calls_per_second"]["remote"]) <= 1e6 / (2 * DELAY_US)
     for spent in found["server_processor_us_per_call"].values():
-        # Ten calls may take less than a tick of the clock, and no time is a difference of sums.
-        assert list(spent) == ["grpc", "change"] and all(-1e-6 < one < 1e5 for one in spent.values())
+        # Ten calls take less than a tick of the clock, and the device runs on while its time is read: either sign, below a second in all.
+        assert list(spent) == ["grpc", "change"] and all(abs(one) < 1e5 for one in spent.values())
     assert list(found["unary_to_grpc"]) == list(found["unary_calls_per_second"]) == ["1", "8"]
 
 
