@@ -118,7 +118,7 @@ def build(report: Callable[[str], None] | None = None) -> None:
             return
         machine.need("engine", os.environ)
         if report:
-            report("Building the engine (about half a minute, once)")
+            report("Building the engine (some minutes, once)")
         _forget_another_place(folder)
         ninja = _tool("ninja")
         _run([

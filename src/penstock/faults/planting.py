@@ -4,7 +4,8 @@ The copy (build/faults/copy) stays from run to run, with what is built in it, so
 keyed by content, and the engine's build folder is put back as it was after each fault. Nothing here writes into the project itself.
 
 A run may end at any moment. The next one makes the copy equal to the project again, whatever is planted in it, and goes on: each outcome is
-kept (build/faults/results.json) with a hash of the fault and of every file that could change it.
+kept (build/faults/results.json) with a hash of the fault and of every file that could change it. What other machines have found is in the
+record (`record`).
 """
 
 import contextlib
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from penstock.faults import record
 from penstock.faults.register import Fault, Stale
 from penstock.faults.sources import Sources, files_of
 from penstock.paths import BUILD, ROOT, tool_environment
@@ -61,6 +63,7 @@ class Laboratory:
         self._kept: dict[str, Outcome] = {}
         self._green: dict[str, str] = {}
         self._ready = False
+        self._recorded = record.read(root)
         try:
             found = json.loads(self._results.read_text())
             self._kept = {name: Outcome(**outcome) for name, outcome in found["faults"].items()}
@@ -76,8 +79,17 @@ class Laboratory:
         reason = fault.stale(self.root)
         if reason:
             return Outcome(STALE, "", 0.0, reason)
-        kept = self._kept.get(fault.id)
-        return kept if kept and kept.outcome in (KILLED, SURVIVED) and kept.key == self._key(fault) else None
+        key, kept = self._key(fault), self._kept.get(fault.id)
+        if kept and kept.key == key:
+            return kept if kept.outcome in (KILLED, SURVIVED) else None
+        recorded = self._recorded.get(fault.id)
+        return Outcome(KILLED, key, 0.0) if recorded == key[: record.DIGITS] else None
+
+    def record(self, faults: Sequence[Fault]) -> None:
+        """Record those of `faults`, the whole register, that are known to be killed."""
+        known = {fault.id: self.outcome_of(fault) for fault in faults}
+        self._recorded = {name: found.key for name, found in known.items() if found and found.outcome == KILLED}
+        record.write(self.root, self._recorded)
 
     def _key(self, fault: Fault) -> str:
         files = self.sources.that_matter_to(fault.tests) | set(fault.files)

@@ -5,48 +5,60 @@ from collections.abc import Sequence
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from penstock.command_line.console import console
-from penstock.faults import planting
-from penstock.faults.planting import Outcome
+from penstock.faults import planting, register
+from penstock.faults.planting import Laboratory, Outcome
 from penstock.faults.register import Fault
 
 
-def tried(faults: Sequence[Fault], again: bool = False) -> dict[str, Outcome]:
-    """Return the outcome of each fault by its id: the kept one unless `again`, or a new one. KeyboardInterrupt leaves what is done."""
+def tried(faults: Sequence[Fault], again: bool = False, record: bool = False) -> dict[str, Outcome]:
+    """Return the outcome of each fault by its id: the kept one unless `again`, or a new one. KeyboardInterrupt leaves what is done.
+
+    With `record` what is known of the whole register then is recorded, also after KeyboardInterrupt.
+    """
+    screen = console()
+    with planting.opened(lambda: screen.print("penstock: another call is planting faults; waiting for it")) as laboratory:
+        try:
+            return _tried(laboratory, faults, again)
+        finally:
+            if record:
+                laboratory.record(register.read())
+
+
+def _tried(laboratory: Laboratory, faults: Sequence[Fault], again: bool) -> dict[str, Outcome]:
     screen = console()
     outcomes: dict[str, Outcome] = {}
-    with planting.opened(lambda: screen.print("penstock: another call is planting faults; waiting for it")) as laboratory:
-        known = {fault.id: laboratory.outcome_of(fault) for fault in faults}
-        todo = []
-        for fault in faults:
-            kept = known[fault.id]
-            if kept and (not again or kept.outcome == planting.STALE):
-                outcomes[fault.id] = kept
-            else:
-                todo.append(fault)
-        if not todo:
-            return outcomes
-        if outcomes:
-            screen.print(f"penstock: {len(todo)} of {len(faults)} faults to try; the outcome of the others is known")
-        columns = (
-            SpinnerColumn(),
-            MofNCompleteColumn(),
-            BarColumn(24),
-            TextColumn("{task.description}", markup=False),
-            TimeElapsedColumn(),
-        )
-        with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
-            bar = progress.add_task("", total=len(todo))
-            for number, fault in enumerate(todo, 1):
-                progress.update(bar, description=fault.id)
-                if not screen.is_terminal:
-                    screen.print(f"penstock: {number} of {len(todo)}: {fault.id}", markup=False)
-                try:
-                    found = laboratory.try_fault(fault)
-                except KeyboardInterrupt:
-                    screen.print(f"penstock: interrupted after {number - 1} of {len(todo)} faults; the next call goes on")
-                    raise
-                outcomes[fault.id] = found
-                progress.update(bar, completed=number)
-                reason = f": {found.words}" if found.outcome != planting.KILLED else ""
-                screen.print(f"  {found.outcome} {fault.id} ({found.seconds:.0f} s){reason}", markup=False)
+    known = {fault.id: laboratory.outcome_of(fault) for fault in faults}
+    todo = []
+    for fault in faults:
+        kept = known[fault.id]
+        if kept and (not again or kept.outcome == planting.STALE):
+            outcomes[fault.id] = kept
+        else:
+            todo.append(fault)
+    if not todo:
+        return outcomes
+    if outcomes:
+        screen.print(f"penstock: {len(todo)} of {len(faults)} faults to try; the outcome of the others is known")
+    columns = (
+        SpinnerColumn(),
+        MofNCompleteColumn(),
+        BarColumn(24),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task("", total=len(todo))
+        for number, fault in enumerate(todo, 1):
+            progress.update(bar, description=fault.id)
+            if not screen.is_terminal:
+                screen.print(f"penstock: {number} of {len(todo)}: {fault.id}", markup=False)
+            try:
+                found = laboratory.try_fault(fault)
+            except KeyboardInterrupt:
+                screen.print(f"penstock: interrupted after {number - 1} of {len(todo)} faults; the next call goes on")
+                raise
+            outcomes[fault.id] = found
+            progress.update(bar, completed=number)
+            reason = f": {found.words}" if found.outcome != planting.KILLED else ""
+            screen.print(f"  {found.outcome} {fault.id} ({found.seconds:.0f} s){reason}", markup=False)
     return outcomes
