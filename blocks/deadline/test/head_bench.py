@@ -83,6 +83,7 @@ class Bench:
         self.gap_frames, self.gap_bytes = [0] * self.classes, [0] * self.classes
         self.passed_frames, self.passed_bytes = [0] * self.classes, [0] * self.classes
         self.sum = {"sent": 0, "expired": 0, "late": 0, "skipped": 0, "lost": 0, "splices": 0, "skips": 0, "looped": 0, "read": 0}
+        self.sum |= {"failed_last": 0, "failed_before": 0}  # chunks, by the beat that was not read
         # tail and mover
         self.filling: list[Chunk | None] = [None] * self.classes
         self.serial = [0] * self.classes
@@ -268,9 +269,10 @@ class Bench:
         if self.burst is None and self.reads and self.reads[0][0] <= self.cycles:
             chunk = self.memory[self.reads.popleft()[1]]
             beats = chunk.beats(self.chunk_beats, rng, True)
-            fails = rng.randrange(len(beats)) if rng.random() < self.knobs["bad_read"] else None
+            fails = rng.choice((0, rng.randrange(len(beats)), len(beats) - 1)) if rng.random() < self.knobs["bad_read"] else None
             if fails is not None:
                 chunk.lost = True
+                self.sum["failed_last" if fails == len(beats) - 1 else "failed_before"] += 1
             # A beat that fails has any data; the others are right.
             self.burst = [(rng.getrandbits(512), rng.choice((2, 3))) if at == fails else (beat, 0) for at, beat in enumerate(beats)]
         if self.burst and (self.beat_offered or self._chance("memory")):
