@@ -22,6 +22,7 @@ from penstock.command_line.app import main
 from penstock.errors import UserError
 from penstock.faults import docs, planting, progress, record, register
 from penstock.faults.register import Fault
+from penstock.faults.sessions import Sessions
 from penstock.faults.sources import Sources
 from penstock.testing.testkit import seed
 
@@ -90,13 +91,13 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The tests of each run of pytest that the command makes."""
     seen: list[list[str]] = []
-    call = planting._call
+    call = Sessions.call
 
-    def counted(command: list[str], **keys: object) -> int:
+    def counted(sessions: Sessions, command: list[str], **keys: object) -> int:
         seen.append([word for word in command if word.startswith("tests/")])
-        return call(command, **keys)
+        return call(sessions, command, **keys)
 
-    monkeypatch.setattr(planting, "_call", counted)
+    monkeypatch.setattr(Sessions, "call", counted)
     return seen
 
 
@@ -264,21 +265,98 @@ def test_another_seed_is_another_outcome(house: House, runs: list[list[str]], mo
 def test_stopped_at_any_time_it_goes_on(house: House, runs: list[list[str]], monkeypatch: pytest.MonkeyPatch, planted: bool) -> None:
     """Ctrl-C in the second fault: the first one's outcome is kept, and what is still planted in the copy does not count."""
     house.register(UNSEEN, {})
-    call = planting._call
+    call = Sessions.call
 
     def interrupted(*arguments: object, **keys: object) -> int:
         if len(runs) == 2 + planted:
             raise KeyboardInterrupt
         return call(*arguments, **keys)
 
-    monkeypatch.setattr(planting, "_call", interrupted)
+    monkeypatch.setattr(Sessions, "call", interrupted)
     assert main(["faults"]) == 130
-    monkeypatch.setattr(planting, "_call", call)
-    assert ("a - b" in (house.root / "build/faults/copy/src/arithmetic.py").read_text()) == planted
+    monkeypatch.setattr(Sessions, "call", call)
+    assert ("a - b" in (house.root / "build/faults/1/copy/src/arithmetic.py").read_text()) == planted
     house.register({"name": "not-seen", "replace": "2 * a", "with": "a * 2"}, UNSEEN)
     assert house.outcomes() == {"src:not-seen": "survived", "src:double-squares": "survived"}
     # The outcome of the other is known; whether this one's test passes without a fault is, if it was planted.
     assert len(runs) == 4
+
+
+MEETS = """\
+import os, time
+from pathlib import Path
+from arithmetic import add, double
+
+
+def meet(me, other):
+    place = Path(os.environ["MEETING"])
+    (place / me).write_text("")
+    end = time.monotonic() + 60
+    while not (place / other).exists():
+        assert time.monotonic() < end, "alone"
+        time.sleep(0.01)
+
+
+def test_add():
+    if add(2, 3) != 5:
+        meet("add", "double")
+        raise ValueError(f"doubled: {double(2)}")
+
+
+def test_double():
+    if double(2) != 4:
+        meet("double", "add")
+        raise ValueError(f"added: {add(2, 3)}")
+"""
+
+
+def test_several_at_a_time(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two faults are planted at the same moment, and neither meets the other."""
+    house.write("tests/test_arithmetic.py", MEETS)
+    other = {"name": "double-triples", "replace": "2 * a", "with": "3 * a", "tests": ["tests/test_arithmetic.py::test_double"]}
+    house.register({}, other)
+    monkeypatch.setenv("MEETING", str(tmp_path / "build"))
+    assert main(["faults", "--jobs", "2"]) == 0
+    assert "2 faults: 2 killed" in capsys.readouterr().out
+    kept = json.loads((house.root / "build/faults/results.json").read_text())["faults"]
+    assert {name: found["words"] for name, found in kept.items()} == {
+        "src:add-subtracts": "ValueError: doubled: 4",
+        "src:double-triples": "ValueError: added: 5",
+    }
+
+
+ENGINE = """\
+from pathlib import Path
+
+if __name__ == "__main__":  # as CMake does: what says that it is complete comes last
+    text = Path("src/arithmetic.py").read_text()
+    Path("build/engine").mkdir(parents=True, exist_ok=True)
+    for file in ("src/penstock/_engine.so", "build/engine/.ninja_log", "build/engine/stamp"):
+        Path(file).write_text(text)
+"""
+
+
+def test_each_copy_keeps_an_engine_without_a_fault(house: House) -> None:
+    """Also one in which the tests without a fault are never run, as they have passed in another."""
+    house.write("src/penstock/__init__.py", "")
+    house.write("src/penstock/engine/__init__.py", "")
+    house.write("src/penstock/engine/engine.py", ENGINE)
+    test = "import penstock.engine.engine\n" + TEST.replace("add(2, 3) == 5", '"a + b" in open("src/penstock/_engine.so").read()')
+    house.write("tests/test_arithmetic.py", test)
+    house.register({}, {"name": "add-multiplies", "with": "a * b"}, {"name": "add-divides", "with": "a // b"})
+    laboratory = planting.Laboratory(house.root, house.root / "build/faults", jobs=2)
+    (house.root / "build/faults").mkdir(parents=True)
+    assert [laboratory.try_fault(fault).outcome for fault in register.read()] == ["killed"] * 3
+    for copy in (house.root / "build/faults/1/copy", house.root / "build/faults/2/copy"):
+        for file in ("src/penstock/_engine.so", "build/engine/.ninja_log", "build/engine/stamp"):
+            assert (copy / file).read_text() == SOURCE
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
+def test_jobs_that_there_cannot_be(house: House, jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    house.register({})
+    assert main(["faults", "--jobs", jobs]) == 2
+    assert "--jobs" in capsys.readouterr().err and not (house.root / "build").exists()
 
 
 WAITS = """\
@@ -290,29 +368,32 @@ from arithmetic import add
 def test_add():
     if add(2, 3) != 5:
         other = subprocess.Popen(["sleep", "60"], process_group=0)  # as ninja starts compilers
-        Path(os.environ["STARTED"]).write_text(f"{os.getpid()} {other.pid}")
+        with Path(os.environ["STARTED"]).open("a") as started:
+            started.write(f"{os.getpid()} {other.pid}\\n")
         other.wait()
 """
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_the_tests_too(house: House, number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_ends_the_tests_too(house: House, number: signal.Signals, jobs: int, tmp_path: Path) -> None:
     house.write("tests/test_arithmetic.py", WAITS)
-    house.register({})
+    house.register({}, {"name": "add-multiplies", "with": "a * b"})
     script = (
         "import sys; from pathlib import Path; from penstock.faults import planting, register; from penstock.command_line.app import main\n"
         f"register.ROOT = planting.ROOT = Path({str(tmp_path)!r}); planting.BUILD = register.ROOT / 'build'\n"
-        "sys.exit(main(['faults']))"
+        f"sys.exit(main(['faults', '--jobs', '{jobs}']))"
     )
     started = tmp_path / "build" / "started"
     environment = os.environ | {"PYTHONPATH": str(paths.ROOT / "src"), "STARTED": str(started)}
     call = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while not (started.exists() and started.read_text()):
+    while not (started.exists() and started.read_text().count("\n") == jobs):
         assert call.poll() is None, call.stderr.read()
         time.sleep(0.05)
     call.send_signal(number)
     call.communicate()
-    assert call.returncode == 128 + number
+    assert call.returncode == 130
+    assert '"outcome"' not in (tmp_path / "build/faults/results.json").read_text()
     for process in map(int, started.read_text().split()):
         with contextlib.suppress(FileNotFoundError):  # gone, or dead and waiting for whoever inherited it
             assert ") Z " in Path(f"/proc/{process}/stat").read_text()
@@ -390,6 +471,10 @@ def test_what_matters_to_a_test() -> None:
     assert {"engine/src/module.cpp", "blocks/hierarchy/model/bind.hpp"} <= sources.that_matter_to(drops) and sources.need_engine(drops)
     bench = sources.that_matter_to(["designs/access_edge/test/test_bench.py"])
     assert {"src/penstock/commands/bench.py", "designs/access_edge/bench/bench_hierarchy.py", "blocks/hierarchy/rtl/pst_gate.sv"} <= bench
+    # What blocks test themselves with is their own, whatever the design's tests look up by name.
+    assert {"blocks/hierarchy/formal/pst_gate.sby", "designs/access_edge/testing/compare.py"} <= bench
+    assert not any(re.match(r"blocks/(hierarchy|queue|deadline)/test/", file) for file in bench)
+    assert "blocks/hierarchy/test/soak_hierarchy.cpp" in sources.that_matter_to(["tests/test_faults.py"])
     # Tests of a design run its scenarios.
     assert "scenarios/hello.yaml" in sources.that_matter_to(["designs/access_edge/test/test_access_edge_scenarios.py"])
     # What a switch's tests look up by name may be anywhere.

@@ -1,6 +1,8 @@
-"""Tries faults one after the other, and shows how far it is: a bar on a terminal, a line for each fault in a log."""
+"""Tries faults, several at a time where asked, and shows how far it is: a bar on a terminal, a line for each fault in a log."""
 
+import itertools
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -10,21 +12,22 @@ from penstock.faults.planting import Laboratory, Outcome
 from penstock.faults.register import Fault
 
 
-def tried(faults: Sequence[Fault], again: bool = False, record: bool = False) -> dict[str, Outcome]:
-    """Return the outcome of each fault by its id: the kept one unless `again`, or a new one. KeyboardInterrupt leaves what is done.
+def tried(faults: Sequence[Fault], again: bool = False, record: bool = False, jobs: int = 1) -> dict[str, Outcome]:
+    """Return the outcome of each fault by its id: the kept one unless `again`, or a new one; `jobs` are tried at a time, each in a copy
+    of its own. KeyboardInterrupt leaves what is done.
 
     With `record` what is known of the whole register then is recorded, also after KeyboardInterrupt.
     """
     screen = console()
-    with planting.opened(lambda: screen.print("penstock: another call is planting faults; waiting for it")) as laboratory:
+    with planting.opened(jobs, lambda: screen.print("penstock: another call is planting faults; waiting for it")) as laboratory:
         try:
-            return _tried(laboratory, faults, again)
+            return _tried(laboratory, faults, again, jobs)
         finally:
             if record:
                 laboratory.record(register.read())
 
 
-def _tried(laboratory: Laboratory, faults: Sequence[Fault], again: bool) -> dict[str, Outcome]:
+def _tried(laboratory: Laboratory, faults: Sequence[Fault], again: bool, jobs: int) -> dict[str, Outcome]:
     screen = console()
     outcomes: dict[str, Outcome] = {}
     known = {fault.id: laboratory.outcome_of(fault) for fault in faults}
@@ -46,19 +49,31 @@ def _tried(laboratory: Laboratory, faults: Sequence[Fault], again: bool) -> dict
         TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
     )
+    numbers = itertools.count(1)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         bar = progress.add_task("", total=len(todo))
-        for number, fault in enumerate(todo, 1):
+
+        def begun(fault: Fault) -> Outcome:
+            number = next(numbers)
             progress.update(bar, description=fault.id)
             if not screen.is_terminal:
                 screen.print(f"penstock: {number} of {len(todo)}: {fault.id}", markup=False)
+            return laboratory.try_fault(fault)
+
+        with ThreadPoolExecutor(jobs) as pool:
+            calls = {pool.submit(begun, fault): fault for fault in todo}
             try:
-                found = laboratory.try_fault(fault)
-            except KeyboardInterrupt:
-                screen.print(f"penstock: interrupted after {number - 1} of {len(todo)} faults; the next call goes on")
+                for call in as_completed(calls):
+                    fault, found = calls[call], call.result()
+                    outcomes[fault.id] = found
+                    progress.advance(bar)
+                    reason = f": {found.words}" if found.outcome != planting.KILLED else ""
+                    screen.print(f"  {found.outcome} {fault.id} ({found.seconds:.0f} s){reason}", markup=False)
+            except BaseException as error:
+                pool.shutdown(wait=False, cancel_futures=True)
+                laboratory.stop()
+                if isinstance(error, KeyboardInterrupt):
+                    done = sum(fault.id in outcomes for fault in todo)
+                    screen.print(f"penstock: interrupted after {done} of {len(todo)} faults; the next call goes on")
                 raise
-            outcomes[fault.id] = found
-            progress.update(bar, completed=number)
-            reason = f": {found.words}" if found.outcome != planting.KILLED else ""
-            screen.print(f"  {found.outcome} {fault.id} ({found.seconds:.0f} s){reason}", markup=False)
     return outcomes

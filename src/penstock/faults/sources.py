@@ -2,8 +2,8 @@
 
 A result is kept as long as nothing has changed that could change it. The answer here may name a file too many, never one too few:
 
-- a test of the workbench (tests/), of a design or of the engine may read everything of hardware and engine; a block's test, its block and
-  those that a file of it names, in turn;
+- a test of the workbench (tests/) may read everything of hardware and engine; one of a design or of the engine, all but what blocks test
+  themselves with; a block's test, its block and those that a file of it names, in turn;
 - of Python, the files that the test imports, directly or through others (they are read, not run: an import inside a function counts);
 - a test file only matters to those that import it; Markdown only to a test that names it.
 """
@@ -87,14 +87,14 @@ class Sources:
         common = {file for file in self.files if file in _OF_ALL or file.startswith(("lint/", "tools/"))}
         if not block:
             common |= {file for file in self.files if "/" not in file or (file.startswith("src/") and not file.endswith(".py"))}
-        hardware = {file for file in self.files if file.startswith(("blocks/", "designs/"))}
+        hardware = {file for file in self.files if file.startswith("blocks/")}
         if block and not python & _FINDERS:
             blocks = self._blocks_named_by(folder[1])
-            hardware = {
-                file
-                for file in hardware
-                if file.startswith("blocks/") and (self._is_of(file, folder[1], blocks) or (_ENGINE in python and "/model/" in file))
-            }
+            hardware = {file for file in hardware if self._is_of(file, folder[1], blocks) or (_ENGINE in python and "/model/" in file)}
+        elif folder[0] != "tests":
+            hardware = {file for file in hardware if self._is_of(file, folder[1], set(self._named))}
+        if not block or python & _FINDERS:
+            hardware |= {file for file in self.files if file.startswith("designs/")}
         found = common | hardware
         if not block or python & {_ENGINE, *_FINDERS}:
             found |= {file for file in self.files if file.startswith("engine/")}
@@ -141,8 +141,9 @@ class Sources:
 
     @cached_property
     def _named_tests(self) -> set[str]:
-        """The test folders (`fabric/test`) that some file of a block names."""
-        texts = (self._text(file) for file in self.files if file.startswith("blocks/") and not file.endswith((".md", ".yaml")))
+        """The test folders (`fabric/test`) that some file of hardware or engine names."""
+        rooms = ("blocks/", "designs/", "engine/", "src/")
+        texts = (self._text(file) for file in self.files if file.startswith(rooms) and not file.endswith((".md", ".yaml")))
         return {name for text in texts for name in re.findall(r"\b(\w+/test)\b", text)}
 
     def _blocks_named_by(self, block: str) -> set[str]:
