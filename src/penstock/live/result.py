@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.basics.units import PS_PER_SECOND, format_time_ns
 from penstock.engine.result import Departures, binned
@@ -132,8 +131,3 @@ def write_departures(path: Path, raw: dict[str, Any], clock: int) -> None:
             length=left.length,
             sojourn_ms=(left.latency * (1e3 / clock)).astype(np.float32),
         )
-
-
-def series(told: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of series.npz that applications have."""
-    return {}

@@ -178,7 +178,7 @@ def _inside(turn: _Turn, way: _Way | None) -> int:
         with working("Writing the result"):
             found = result.own(run.summary(raw), raw, run, told)
             result.write_departures(grown / "departures.npz", raw, run.config.clock_hz)
-            series = run.design.plot_data(raw, run.config, run.plan) | result.series(told)
+            series = run.design.plot_data(raw, run.config, run.plan)
             report.write_series(grown / "series.npz", series)
             report.write_html(grown / "report.html", found, series)
             write_json(grown / "result.json", found)
