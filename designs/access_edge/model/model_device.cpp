@@ -165,7 +165,7 @@ class ModelDevice final : public Device {
     }
     static std::vector<MemoryTimes> make_memories(const DeviceSettings& settings) {
         std::vector<MemoryTimes> memories;
-        for (const MemorySettings& memory : settings.memories) memories.push_back({.settings = memory, .ar = {}, .x = {}, .counts = {}});
+        for (const MemorySettings& memory : settings.memories) memories.emplace_back().settings = memory;
         return memories;
     }
     // None where all memories answer after a fixed time: their times are computed.

@@ -91,7 +91,7 @@ class Sources:
         if block and not python & _FINDERS:
             blocks = self._blocks_named_by(folder[1])
             hardware = {file for file in hardware if self._is_of(file, folder[1], blocks) or (_ENGINE in python and "/model/" in file)}
-        elif folder[0] != "tests":
+        elif not block and folder[0] != "tests":
             hardware = {file for file in hardware if self._is_of(file, folder[1], set(self._named))}
         if not block or python & _FINDERS:
             hardware |= {file for file in self.files if file.startswith("designs/")}
