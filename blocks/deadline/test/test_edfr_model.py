@@ -133,27 +133,7 @@ def beside(test) -> None:
     globals()[run.__name__] = cocotb.test()(run)
 
 
-@cocotb.test()
-async def rests(dut) -> None:
-    """Bursts with rests between them, in which nothing is offered, the sink stands still or takes all, and the memory alone has something
-    to say, late: what happens in a rest is its answer and what follows from that."""
-    bench = await port.begin(dut)
-    rng = bench.rng
-    await port.settings(bench, (100_000,))
-    for _ in range(60):
-        bench.memory.latency = rng.choice(((10, 30), (150, 150), (400, 900)))
-        bench.sink = rng.choice((0.0, 1.0))
-        class_id = rng.randrange(bench.classes)
-        for _ in range(rng.randint(1, 6)):
-            bench.add(class_id, rng.randint(60, bench.longest))
-        await bench.run(rng.choice((100, 1500)))
-    bench.sink = 1.0
-    await bench.drain(40000)
-    dut._log.info("%s", bench.count)
-    assert bench.count["sent"] > 100
-
-
-for one in (port.light, port.mixed, port.full, port.over_at_once, port.errors, port.reset, rests):
+for one in (port.light, port.mixed, port.full, port.over_at_once, port.errors, port.reset):
     beside(one)
 
 
