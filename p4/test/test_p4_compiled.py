@@ -28,6 +28,7 @@ def test_every_program_is_listed() -> None:
 def test_a_change_is_seen(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(FOLDER, tmp_path / "p4")
     monkeypatch.setattr(compiled, "FOLDER", tmp_path / "p4")
+    assert compiled.stale(["port_codel"]) == []
     with (tmp_path / "p4" / changed).open("a") as file:
         file.write("\n")
     (told,) = compiled.stale(["port_codel"])
