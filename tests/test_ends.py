@@ -137,6 +137,8 @@ def test_what_ignores_a_signal_goes_on_ignoring_it(tmp_path: Path) -> None:
     """`nohup` has SIGHUP ignored."""
     process = start(tmp_path, HANGS, lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     group = int(await_file(tmp_path / "group"))
+    (ignored,) = (line.split()[1] for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if line.startswith("SigIgn"))
+    assert int(ignored, 16) >> signal.SIGHUP - 1 & 1
     process.send_signal(signal.SIGHUP)
     time.sleep(0.2)
     assert process.poll() is None and alive(group)
