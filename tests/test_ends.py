@@ -56,16 +56,30 @@ def start(folder: Path, program: str, before: Callable[[], Any] | None = None) -
     )
 
 
+PATIENCE_SECONDS = 60  # what takes longer has not come to an end
+
+
 def await_file(path: Path) -> str:
     """Wait until a file is there and return its text."""
+    end = time.monotonic() + PATIENCE_SECONDS
     while not path.exists():
+        assert time.monotonic() < end, f"{path.name} does not come"
         time.sleep(0.02)
     return path.read_text()
 
 
+def last_words(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait until a program has ended and return what it has written to standard output and standard error."""
+    try:
+        return process.communicate(timeout=PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError("the program goes on") from None
+
+
 def await_words(heard: io.StringIO) -> None:
     """Wait until a thread has written a line. (`capsys` loses what is written while it is read.)"""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_SECONDS
     while not heard.getvalue().endswith("\n"):
         assert time.monotonic() < end, "not a word"
         time.sleep(0.01)
@@ -84,7 +98,7 @@ def test_a_signal_ends_everything(tmp_path: Path, number: signal.Signals) -> Non
     group = int(await_file(tmp_path / "group"))
     assert alive(group)
     process.send_signal(number)
-    out, err = process.communicate()
+    out, err = last_words(process)
     assert (process.returncode, out, err) == (130, "", "")
     assert not alive(group)
     assert not (tmp_path / "out").exists()
@@ -96,7 +110,11 @@ def test_a_kill_ends_what_was_started(tmp_path: Path) -> None:
     group = int(await_file(tmp_path / "group"))
     process.kill()
     process.wait()
+    end = time.monotonic() + PATIENCE_SECONDS
     while alive(group):
+        if time.monotonic() > end:
+            os.killpg(group, signal.SIGKILL)
+            raise AssertionError("what was started goes on")
         time.sleep(0.05)
     out = tmp_path / "out"
     assert list(out.glob(".partial-*"))
@@ -129,7 +147,7 @@ def test_a_signal_that_meets_another_thread(tmp_path: Path, number: signal.Signa
     time.sleep(0.2)  # until the main thread waits
     others = [int(task.name) for task in Path(f"/proc/{process.pid}/task").iterdir() if int(task.name) != process.pid]
     assert others and ctypes.CDLL(None).tgkill(process.pid, max(others), number) == 0
-    out, err = process.communicate(timeout=20)
+    out, err = last_words(process)
     assert (process.returncode, out, err) == (130, "", "")
 
 
@@ -143,8 +161,8 @@ def test_what_ignores_a_signal_goes_on_ignoring_it(tmp_path: Path) -> None:
     time.sleep(0.2)
     assert process.poll() is None and alive(group)
     process.terminate()
-    assert process.wait() == 130
-    process.communicate()
+    last_words(process)
+    assert process.returncode == 130
 
 
 def test_handing_over_passes_ctrl_c_on(tmp_path: Path) -> None:
@@ -160,7 +178,7 @@ def test_handing_over_passes_ctrl_c_on(tmp_path: Path) -> None:
     )
     group = int(await_file(tmp_path / "group"))
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
+    out, err = last_words(process)
     assert (process.returncode, out, err) == (130, "last words\n", "")
     assert not alive(group)
 
@@ -207,8 +225,8 @@ def test_ctrl_c_while_the_command_line_loads(tmp_path: Path) -> None:
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=ignore)
     await_file(tmp_path / "here")
     process.send_signal(signal.SIGINT)
-    assert process.communicate()[1] == ""
-    assert process.returncode == -signal.SIGINT
+    _, err = last_words(process)
+    assert (process.returncode, err) == (-signal.SIGINT, "")
 
 
 def test_a_closed_standard_error_leaves_json_alone(tmp_path: Path) -> None:
