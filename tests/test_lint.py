@@ -180,6 +180,7 @@ for (genvar g = 0; g < 2; g++) begin : g_each
       else begin
         a_two : assert (z[i]) else $error("end %0d", i);
       end
+      a_three : assert (x[i] || y[i]);
     end
     for (int i = 0; i < 2; i++) if (x[i]) c_three : cover (y[f(i, 1)]); else m_four : assume (z[i]);
     m_stays : assume (x == y);
@@ -187,9 +188,9 @@ for (genvar g = 0; g < 2; g++) begin : g_each
 end
 """
     found = assertions.unnamed_in_loops(source)
-    assert [entry.label for entry in assertions.assertions(found)] == ["a_kept", "", "", "", "", "m_stays"]
+    assert [entry.label for entry in assertions.assertions(found)] == ["a_kept", "", "", "", "", "", "m_stays"]
     assert [entry.at for entry in assertions.assertions(found)] == [entry.at for entry in assertions.assertions(source)]
-    assert [entry.kind for entry in assertions.assertions(found)] == ["assert", "assert", "assert", "cover", "assume", "assume"]
+    assert [entry.kind for entry in assertions.assertions(found)] == [*["assert"] * 4, "cover", "assume", "assume"]
     assert found.replace(" ", "") != source.replace(" ", "") and len(found) == len(source) and found.count("\n") == source.count("\n")
 
 
