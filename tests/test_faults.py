@@ -374,6 +374,16 @@ def test_add():
 """
 
 
+def test_what_tests_leave_behind_ends(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.write("tests/test_arithmetic.py", WAITS.replace("other.wait()", "raise ValueError"))
+    house.register({})
+    monkeypatch.setenv("STARTED", str(tmp_path / "started"))
+    assert house.outcomes() == {"src:add-subtracts": "killed"}
+    _, other = (tmp_path / "started").read_text().split()
+    with contextlib.suppress(FileNotFoundError):
+        assert ") Z " in Path(f"/proc/{other}/stat").read_text()
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_the_tests_too(house: House, number: signal.Signals, jobs: int, tmp_path: Path) -> None:
