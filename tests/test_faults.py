@@ -401,7 +401,7 @@ def test_a_signal_ends_the_tests_too(house: House, number: signal.Signals, jobs:
         assert call.poll() is None, call.stderr.read()
         time.sleep(0.05)
     call.send_signal(number)
-    call.communicate()
+    call.communicate(timeout=30)  # by itself it would take a minute
     assert call.returncode == 130
     assert '"outcome"' not in (tmp_path / "build/faults/results.json").read_text()
     for process in map(int, started.read_text().split()):
