@@ -20,7 +20,7 @@ import pytest
 from penstock import paths
 from penstock.command_line.app import main
 from penstock.errors import UserError
-from penstock.faults import docs, planting, progress, record, register
+from penstock.faults import copies, docs, planting, progress, record, register
 from penstock.faults.register import Fault
 from penstock.faults.sessions import Sessions
 from penstock.faults.sources import Sources
@@ -326,6 +326,7 @@ def test_several_at_a_time(house: House, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 ENGINE = """\
+import os
 from pathlib import Path
 
 if __name__ == "__main__":  # as CMake does: what says that it is complete comes last
@@ -333,6 +334,8 @@ if __name__ == "__main__":  # as CMake does: what says that it is complete comes
     Path("build/engine").mkdir(parents=True, exist_ok=True)
     for file in ("src/penstock/_engine.so", "build/engine/.ninja_log", "build/engine/stamp"):
         Path(file).write_text(text)
+    with Path("build/flags").open("a") as flags:
+        flags.write(f"{os.environ['PLANTED_FLAGS'] or 'as always'}: {text.splitlines()[1].strip()}\\n")
 """
 
 
@@ -350,6 +353,17 @@ def test_each_copy_keeps_an_engine_without_a_fault(house: House) -> None:
     for copy in (house.root / "build/faults/1/copy", house.root / "build/faults/2/copy"):
         for file in ("src/penstock/_engine.so", "build/engine/.ninja_log", "build/engine/stamp"):
             assert (copy / file).read_text() == SOURCE
+        for line in (copy / "build/flags").read_text().splitlines():
+            assert line.startswith("as always: " if line.endswith("a + b") else "-O1: "), line
+
+
+def test_flags_of_planted_code_come_last() -> None:
+    """A compiler that is called through the launcher gets its own arguments as they are, then these."""
+    launcher = copies._LAUNCHER.split(";")  # a list of CMake's
+    called = [*launcher, sys.executable, "-c", "import sys; print(sys.argv[1:])", "a  b", "-O3"]
+    for flags, words in (("", "['a  b', '-O3']"), ("-O1", "['a  b', '-O3', '-O1']")):
+        done = subprocess.run(called, env=os.environ | {"PLANTED_FLAGS": flags}, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == words
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])

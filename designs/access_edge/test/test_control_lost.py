@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The control plane of a device that was lost and has begun anew: its registers hold nothing of what was written before."""
 
-import contextlib
 import socket
 from pathlib import Path
 
@@ -29,8 +28,7 @@ def mirror(hierarchy: bool) -> Mirror:
 def test_nothing_is_taken_for_written(hierarchy: bool, tmp_path: Path) -> None:
     """The settings of a queue, which were the last that were written before the loss, are written again: with a hierarchy and without."""
     path, first, anew = tmp_path / "device", mirror(hierarchy), mirror(hierarchy)
-    with contextlib.ExitStack() as until_lost:
-        until_lost.enter_context(remote.listening(path, first))
+    with remote.listening(path, first):
         carrier = remote.Remote(path)
         plant = plant_of(carrier)
         queues = [common_pb2.QueueSettings(rate_bps=50_000_000, limit_packets=7)] * plant.facts.queues_per_subscriber
