@@ -4,12 +4,14 @@
 At 125 MHz and 1 Gbit/s a byte takes a cycle on the line and a frame 24 more, so a frame that begins in cycle S has its last bit at S + L.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from penstock.engine import engine
+from penstock.paths import ROOT
 from penstock.testing import teststand
 from penstock.testing.testjobs import assert_clean, constant
 from penstock.testing.teststand import AQM_FRAMES, AQM_ORDERS, STAYS, MakeJob, recorded, run
@@ -20,6 +22,7 @@ Job = dict[str, Any]
 MISCOUNT_QUEUE = 6
 MISCOUNT_AQM, MISCOUNT_QUEUE_AQM, MISCOUNT_QUEUE_DROPS, MISCOUNT_QUEUE_IN, MISCOUNT_MARKS, MISCOUNT_QUEUE_MARKS = range(16, 22)
 MISCOUNT_BYTES, MISCOUNT_HIGH = 22, 23
+READ_ERRORS = -1  # no fault of stand_in.cpp, which never reports a read error: compiled with a counter of them that is 1
 
 # ---- the device's counters
 
@@ -38,14 +41,33 @@ COUNTS = "{}: the device counts {} packets, {} bytes, the engine has seen {} pac
         (MISCOUNT_QUEUE_MARKS, [("queue 3 marked", 2, 0, 1, 0)]),
         (MISCOUNT_BYTES, [("queue 3 out", 2, 209, 2, 207)]),
         (MISCOUNT_HIGH, [("drop counter runt", 1 << 32, 0, 0, 0)]),
+        (READ_ERRORS, [("drop counter read_error", 1, 0, 0, 0)]),  # the last of the reasons
     ],
 )
-def test_every_counter_is_compared(stand_in_job: MakeJob, fault: int, findings: list[tuple[str, int, int, int, int]]) -> None:
+def test_every_counter_is_compared(
+    stand_in_job: MakeJob, fault: int, findings: list[tuple[str, int, int, int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each counter of the device is wrong alone, and that is said and nothing else."""
-    result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS, fault)
+    if fault == READ_ERRORS:
+        make = teststand.maker(stand_in_job([])["device"] | {"library": with_read_errors(tmp_path, monkeypatch)})
+        result = run(make, AQM_FRAMES, AQM_ORDERS)
+    else:
+        result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS, fault)
     words = [COUNTS.format(name, *(number % (1 << 64) for number in numbers)) for name, *numbers in findings]
     assert result["findings"] == words
     assert result["counter_mismatches"] == len(words) and not result["conservation_ok"]
+
+
+def with_read_errors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the library of a stand-in that has counted one read error."""
+    text = (ROOT / "engine/test/stand_in.cpp").read_text()
+    first = "if (address == 0x008) return kQueues;"
+    assert text.count(first) == 1
+    (folder / "engine/test").mkdir(parents=True)
+    (folder / "engine/include").symlink_to(ROOT / "engine/include")
+    (folder / "engine/test/stand_in.cpp").write_text(text.replace(first, f"if (address == 0x1B0) return 1;\n{first}"))
+    monkeypatch.setattr(teststand, "ROOT", folder)
+    return teststand.library()
 
 
 def test_the_counters_of_queues_are_compared(stand_in_job: MakeJob) -> None:
