@@ -12,7 +12,9 @@ from penstock.errors import UserError
 from penstock.hardware import verilate
 from penstock.testing.testkit import seed
 
-JOBS = 24
+JOBS = {"tiny_16": 32, "jumbo_1024": 32, "tiny_codel_16": 8, "tiny_mix_16": 12}
+# Seeds of jobs in which what is rare happens: stored frames wait for room behind the rx handler.
+RARE = {"tiny_16": [388]}
 
 
 def with_random_kinds(config: Any, rng: random.Random) -> Any:
@@ -39,7 +41,7 @@ def test_engines_are_equal_on_any_memory(name: str) -> None:
     config = configs.load(name)
     library = verilate.build_device(config, print)
     dram = 0
-    for number in range(seed(), seed() + (JOBS if name == "tiny_16" else JOBS // 4)):
+    for number in [*range(seed(), seed() + JOBS[name]), *RARE.get(name, [])]:
         rng = random.Random(number)
         job, timing = twins.random_job(config, number)
         mixed = with_random_kinds(config, rng)
@@ -61,7 +63,7 @@ def test_32_memories_of_any_mix() -> None:
     assert {memory.kind for memory in config.channels} == set(memories.kinds())
     library = verilate.build_device(config, print)
     carried = [0] * memories.MAX_CHANNELS
-    for number in range(seed(), seed() + JOBS // 2):
+    for number in range(seed(), seed() + JOBS["tiny_mix_16"]):
         job, timing = twins.random_job(config, number)
         mixed = configs.with_overrides(config, {"memories.hbm.crossbar": memories.CROSSBARS[number % len(memories.CROSSBARS)]})
         rtl, model = (engine.run(job | {"device": twins.device(mixed, where, timing)}) for where in (library, None))

@@ -3,6 +3,8 @@
 The answers of simple_switch are recorded (tools/p4_machine_answers.py), so it need not be there.
 """
 
+import struct
+
 import pytest
 
 from penstock.designs.p4_switch import program as programs
@@ -45,6 +47,16 @@ def test_answers_are_those_of_simple_switch(name: str) -> None:
     assert not wrong, "\n".join(text[:2000] for text in wrong[:5])
     assert sum(map(bool, answers[name])) > len(sent) // 2
     assert made.packets_out_of_pool == 0
+
+
+def test_sums_carry_as_often_as_they_overflow() -> None:
+    """The Internet checksum of a header with each identification: a sum of 16-bit words modulo 2^16 - 1, and 0 only of zeros (RFC 1071)."""
+    _, made = machine("checks")
+    others = [0x4500, 20, 0, 0x3F06, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFE]  # without identification and checksum; the TTL as it is sent
+    for number in range(1 << 16):
+        packet = bytes(14) + struct.pack("!10H", 0x4500, 20, number, 0, 0x4006, 0, *others[4:])
+        ((_, sent),) = made.process(0, packet, 0)
+        assert struct.unpack_from("!H", sent, len(sent) - 10) == (0xFFFF - ((sum(others) + number - 1) % 0xFFFF + 1),), number
 
 
 def op(code: int, index: int, value: int = 0) -> bytes:
