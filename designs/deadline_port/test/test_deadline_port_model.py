@@ -62,6 +62,9 @@ def test_both_engines_agree(name: str, jobs: int) -> None:
     missed = 0
     for number in range(seed(), seed() + jobs):
         given = random_job(name, number)
+        if number == seed():
+            for memory in given["device"]["memories"]:
+                memory["gap_permille"] = 800  # slower than the line: data of writes wait in front of it
         rtl, model = engine.run(given), engine.run(on_the_model(given))
         assert_clean(model)
         found = differences(rtl, model)
