@@ -87,7 +87,7 @@ def test_the_weight_of_time_arrives_at_the_placer(monkeypatch: pytest.MonkeyPatc
     assert ["--placer-heap-timingweight", "77"] in [list(pair) for pair in itertools.pairwise(commands[-1])]
 
 
-@pytest.mark.parametrize("module", ["pst_fifo", "pst_codel"])
+@pytest.mark.parametrize("module", ["pst_fifo", pytest.param("pst_codel", marks=pytest.mark.slow)])
 def test_longest_paths_are_as_long_as_the_clock_says(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Added up from the single delays they must come to the period that nextpnr has found by itself."""
     result = area(capsys, module, "--target", "ecp5", "--seeds", "2", "--paths", "5")

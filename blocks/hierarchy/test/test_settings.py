@@ -93,6 +93,12 @@ async def random_settings(dut) -> None:
     assert waited > 100 and again > 200, (waited, again)
 
 
-@pytest.mark.parametrize("parameters", [{"Queues": 64, "QueuesPerSubscriber": 4}, {"Queues": 16, "QueuesPerSubscriber": 1, "Nodes": 4}])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"Queues": 64, "QueuesPerSubscriber": 4},
+        pytest.param({"Queues": 16, "QueuesPerSubscriber": 1, "Nodes": 4}, marks=pytest.mark.slow),
+    ],
+)
 def test_settings(parameters: dict[str, object]) -> None:
     testkit.run_module("hierarchy", "pst_hierarchy", {"Nodes": 2, "Ports": 2, **parameters})

@@ -261,6 +261,7 @@ def lateness_is_kept(result: dict[str, Any]) -> None:
     assert result["bytes"]["in"] - result["bytes"]["out"] > 0.01 * result["bytes"]["in"]
 
 
+@pytest.mark.slow
 def test_lateness(tmp_path: Path) -> None:
     """The lateness scenario with 2,048 queues; the contract is the same."""
     few = ["device.config=edge_2048", "device.overrides={}", "queues.0.ids=0-2047", "duration=4 ms", "report.lateness=2 ms"]

@@ -23,8 +23,11 @@ CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
     [
         {"Queues": 16, "Descriptors": 64, "Memories": 2, "MaxFrameBytes": 1522, "ClockHz": 220_000_000, "Shaping": 1,
          "AqmKind": 3, "AqmEstimate": 1, "TickShift": 8},
-        {"Queues": 1000, "Descriptors": 131072, "Memories": 3, "MaxFrameBytes": 9600, "ClockHz": 10_000_000, "Shaping": 0,
-         "PacketWidth": 32, "ByteWidth": 40},
+        pytest.param(
+            {"Queues": 1000, "Descriptors": 131072, "Memories": 3, "MaxFrameBytes": 9600, "ClockHz": 10_000_000, "Shaping": 0,
+             "PacketWidth": 32, "ByteWidth": 40},
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["16-queues", "1000-queues"],
 )  # fmt: skip
@@ -50,7 +53,7 @@ def test_node_snapshots(there: int) -> None:
     run_module("access_edge", "pst_control", parameters, "node_snapshots", sources=library.sources_of("pst_control"))
 
 
-@pytest.mark.parametrize("busiest", [6, 64])
+@pytest.mark.parametrize("busiest", [6, pytest.param(64, marks=pytest.mark.slow)])
 def test_scans(busiest: int) -> None:
     run_module("access_edge", "pst_control", {"Queues": 40, "Busiest": busiest}, "scans", sources=library.sources_of("pst_control"))
 

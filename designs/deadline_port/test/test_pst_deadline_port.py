@@ -17,7 +17,7 @@ SMALL = {"Classes": CLASSES, "ClassFromUser": 1, "ChunkBeats": 8, "Chunks": 256,
          "StoreBeats": 64, "TickCycles": 100, "Stamps": 16}  # fmt: skip
 
 
-@pytest.mark.parametrize("plain", [0, 1], ids=["edfr", "fifo"])
+@pytest.mark.parametrize("plain", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["edfr", "fifo"])
 def test_class_beside_the_first_beat(plain: int) -> None:
     run_module("deadline_port", "pst_deadline_port", {**SMALL, "PlainFifo": plain}, sources=library.sources_of("pst_deadline_port"))
 
