@@ -16,7 +16,7 @@ SIZES = {  # name: hardware, and what of it the bench must know
     "islip_4": {"Ports": 4, "DataBytes": 32, "Classes": 8, "MaxFrameBytes": 1518, "RoomCells": 64, "FifoDepth": 4, "Islip": "1'b1"},
 }
 ALL = ["fabric_2", "fabric_4", *(pytest.param(size, marks=pytest.mark.slow) for size in ("islip_4", "fabric_8"))]
-BOTH = ["fabric_4", pytest.param("islip_4", marks=pytest.mark.slow)]  # schedulers; of devices with the second: designs/frame_switch/test
+SCHEDULERS = ["fabric_4", pytest.param("islip_4", marks=pytest.mark.slow)]  # the default suite has iSLIP in whole devices, of frame_switch
 LOSSY = ["fabric_2", "islip_4", *(pytest.param(size, marks=pytest.mark.slow) for size in ("fabric_4", "fabric_8"))]
 
 
@@ -75,7 +75,7 @@ def test_whole_frames_are_lost_without(size: str) -> None:
     assert all(reasons.values()), reasons
 
 
-@pytest.mark.parametrize("size", BOTH)
+@pytest.mark.parametrize("size", SCHEDULERS)
 @pytest.mark.parametrize("longest", [1, 5, 47])
 def test_full_rate(size: str, longest: int) -> None:
     """Every source sends to one destination of its own: a beat per port and cycle, frames of one beat included."""
@@ -98,7 +98,7 @@ def test_everybody_broadcasts() -> None:
     assert counts["gap_max"] <= 4
 
 
-@pytest.mark.parametrize("size", BOTH)
+@pytest.mark.parametrize("size", SCHEDULERS)
 def test_highest_class_waits_for_one_frame_of_a_lower_one(size: str) -> None:
     """Four times overload of an output with the lowest class: class 0 waits for the frame that is being sent and for its like."""
     longest = int(SIZES[size]["MaxFrameBytes"])
