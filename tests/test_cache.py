@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""What an installation has built stays below a stated size, and nothing that is in use goes."""
+"""What is compiled stays below a stated size, and nothing that is in use goes."""
 
 import fcntl
 import os
@@ -63,8 +63,8 @@ def test_the_oldest_go_first_and_nothing_in_use(tmp_path: Path, number: int) -> 
         make(tmp_path, str(path.relative_to(tmp_path)), sizes[path], now - age, in_parts=rng.random() < 0.5)
     (tmp_path / "devices").mkdir(exist_ok=True)
     (tmp_path / "devices" / ".removed-of-a-killed-call").mkdir()
-    (tmp_path / "verilated").mkdir()
-    (tmp_path / "verilated" / "runtime.o").write_bytes(bytes(5000))  # of no kind that is counted
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "fact.json").write_bytes(bytes(5000))  # of no kind that is counted
     of_another, being_built, of_this = ({path for path in ages if rng.random() < 0.15} for _ in range(3))
     in_use = of_another | being_built | of_this
     allowed = rng.choice([0, sum(sizes.values()), rng.randint(0, sum(sizes.values())), sum(sizes.values()) // 2])
@@ -88,7 +88,7 @@ def test_the_oldest_go_first_and_nothing_in_use(tmp_path: Path, number: int) -> 
         cache.remove(tmp_path, -1)
         assert {path for path in left if path.exists()} == being_built | of_this
     assert not list(tmp_path.glob("*/.removed-*"))
-    assert (tmp_path / "verilated" / "runtime.o").exists()
+    assert (tmp_path / "facts" / "fact.json").exists()
     cache.remove(tmp_path, -1)
     assert not any(path.exists() for path in ages)
 
@@ -140,24 +140,20 @@ def test_a_folder_that_goes_while_it_is_asked_for(tmp_path: Path) -> None:
 WORKER = """
 import random, sys, time
 from pathlib import Path
-from types import SimpleNamespace
-from penstock import cache, paths
-from penstock.hardware import verilate
+from penstock import cache
 
-root, number = Path(sys.argv[1]), sys.argv[2]
-cache.INSTALLED, cache.BUILD, verilate.DEVICES = True, root, root / "devices"
+cache.CACHE = Path(sys.argv[1])
 
-def compile(what, folder, library):
-    time.sleep(0.01)
-    (folder / "part").write_bytes(bytes(what.size))
-    (folder / "part").rename(library)
-
-verilate._compile = compile
-rng, used = random.Random(number), []
+rng, used = random.Random(sys.argv[2]), []
 for _ in range(8):
     key = rng.randrange(16)
-    what = SimpleNamespace(key=lambda: f"{key:016x}", name="d", size=1000 * (key + 1))
-    used.append((verilate.build(what), what.size))
+    size = 1000 * (key + 1)
+
+    def make(folder):
+        time.sleep(0.01)
+        (folder / "d.so").write_bytes(bytes(size))
+
+    used.append((cache.once("devices", f"{key:016x}", make) / "d.so", size))
     time.sleep(0.01 * rng.random())
     for library, size in used:
         assert library.stat().st_size == size, library
@@ -188,15 +184,12 @@ def test_processes_that_build_use_and_remove_at_once(tmp_path: Path) -> None:
 
 
 def test_the_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """What was removed, since when it was not used, and how to allow more. A checkout removes nothing."""
+    """What was removed, since when it was not used, and how to allow more."""
     noon = time.mktime((2026, 5, 17, 12, 0, 0, 0, 0, -1))
     for i in range(3):
         make(tmp_path, f"devices/{i}", 3_000_000, noon + 86400 * i)
-    monkeypatch.setattr(cache, "BUILD", tmp_path)
+    monkeypatch.setattr(cache, "CACHE", tmp_path)
     monkeypatch.setenv(cache.VARIABLE, "4 MB")
-    cache.tidy()
-    assert capsys.readouterr().err == "" and len(list(tmp_path.glob("devices/*"))) == 3
-    monkeypatch.setattr(cache, "INSTALLED", True)
     cache.tidy()
     words = "removed 2 folders of what was built and not used since 2026-05-18 (6 MB): the cache may have 4 MB (PENSTOCK_CACHE_LIMIT)"
     assert capsys.readouterr().err == f"penstock: {words}\n"

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from penstock import paths
+from penstock import cache, paths
 from penstock.basics import children, growing
 from penstock.command_line import app as cli
 from penstock.command_line import console, terminal
@@ -306,24 +306,26 @@ def test_results_appear_whole(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device is built in a folder of its own, which goes with the build, and so does that of a build that was killed."""
-    monkeypatch.setattr(verilate, "DEVICES", tmp_path)
+    """A device is built in a folder of its own, which goes with the build, and so does what is left of a build that was killed."""
+    monkeypatch.setattr(cache, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(cache, "BUILD", tmp_path / "build")
     source = tmp_path / "x.sv"
     source.write_text("module x; endmodule\n")
     what = verilate.Build("x", "x", [source], source)
-    folder = tmp_path / what.key()
+    folder = tmp_path / "cache" / "devices" / what.key()
     (folder / ".partial-killed").mkdir(parents=True)
     seen: list[str] = []
 
     def interrupted(command: list[str], **_: Any) -> None:
-        seen.extend(path.name for path in folder.glob(".partial-*"))
+        seen.extend(path.name for path in (tmp_path / "build" / "work").iterdir())
         raise KeyboardInterrupt
 
     monkeypatch.setattr(children, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         verilate.build(what)
-    assert len(seen) == 1 and seen != [".partial-killed"]
+    assert len(seen) == 1
     assert [path.name for path in folder.iterdir()] == ["lock"]
+    assert not list((tmp_path / "build" / "work").iterdir())
 
 
 @pytest.mark.parametrize(("home", "kept"), [("{root}", True), ("/where/it/was", False)])

@@ -158,15 +158,17 @@ def test_workers_with_other_sources_are_refused(workers: SimpleNamespace, tmp_pa
 COMPILES = """
 import sys, time
 from pathlib import Path
+from penstock import cache
 from penstock.designs.access_edge.bench.core import build_core
 from penstock.hardware import verilate
 
-verilate.DEVICES = Path(sys.argv[1])
-def compile(what, folder, library):
-    with (verilate.DEVICES / "compiled").open("a") as file:
+cache.CACHE = Path(sys.argv[1])
+def compile(what, work):
+    with (cache.CACHE / "compiled").open("a") as file:
         file.write("once\\n")
     time.sleep(0.5)
-    library.write_text("")
+    (work / "obj").mkdir()
+    (work / "obj" / "device.so").write_text("")
 verilate._compile = compile
 print(build_core(64, 64))
 """

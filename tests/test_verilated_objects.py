@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from penstock import cache
 from penstock.errors import UserError
 from penstock.hardware import verilate, verilated_objects
 
 
 def test_what_one_build_made_the_next_one_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verilated_objects, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(cache, "CACHE", tmp_path / "cache")
     first, second, other = (tmp_path / name for name in ("first", "second", "other"))
     verilated_objects.lend(first, "soak")
     assert not list(first.iterdir())
@@ -25,7 +26,7 @@ def test_what_one_build_made_the_next_one_gets(tmp_path: Path, monkeypatch: pyte
 
 def test_what_is_there_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that was built before keeps its own objects, and a second build does not replace what is kept."""
-    monkeypatch.setattr(verilated_objects, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(cache, "CACHE", tmp_path / "cache")
     for text in ("first", "second"):
         folder = tmp_path / text
         folder.mkdir()

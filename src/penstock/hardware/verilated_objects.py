@@ -6,13 +6,14 @@ A kind is a way to call Verilator (`soak`, `cocotb`, `device`), whose options de
 seconds of compiler a build.
 """
 
-import importlib.metadata
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from penstock.paths import BUILD
+from penstock import cache
+from penstock.basics import keys
 
 # One file of C++ for all but the largest designs, as reading headers is most of a small build's time. Verilator's own limit, 20,000
 # statements, makes up to ten files and two precompiled headers of them: more than twice the work.
@@ -20,26 +21,31 @@ ONE_FILE = ("--output-split", "200000")
 NAMES = ("verilated.o", "verilated_dpi.o", "verilated_threads.o", "verilated_vpi.o")
 
 
-def _store(kind: str) -> Path:
-    return BUILD / "verilated" / f"{kind}-{importlib.metadata.version('verilator')}"
+def _key(kind: str, options: Sequence[str]) -> str:
+    return keys.of_build([kind, *options], [], packages=["verilator"])
 
 
-def lend(folder: Path, kind: str) -> None:
-    """Put what `keep` has kept of this kind into `folder`, before Verilator and make run there."""
+def lend(folder: Path, kind: str, options: Sequence[str] = ()) -> None:
+    """Put what `keep` has kept of this kind into `folder`, before Verilator and make run there.
+
+    `options`: those by which builds of this kind differ and that change how the runtime is compiled.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    kept = cache.found("verilated", _key(kind, options))
     tomorrow = time.time() + 86400  # make compares them with a makefile that is yet to be written
-    for path in _store(kind).glob("*.o"):
+    for path in kept.glob("*.o") if kept else ():
         if not (folder / path.name).exists():
             shutil.copyfile(path, folder / path.name)
             os.utime(folder / path.name, (tomorrow, tomorrow))
 
 
-def keep(folder: Path, kind: str) -> None:
+def keep(folder: Path, kind: str, options: Sequence[str] = ()) -> None:
     """Keep the runtime's objects of a finished build for the next one. Safe to call from several processes at once."""
-    store = _store(kind)
-    store.mkdir(parents=True, exist_ok=True)
-    for name in NAMES:
-        if (folder / name).exists() and not (store / name).exists():
-            part = store / f"{name}.{os.getpid()}"
-            shutil.copyfile(folder / name, part)
-            part.rename(store / name)
+    objects = [folder / name for name in NAMES if (folder / name).exists()]
+
+    def make(place: Path) -> None:
+        for path in objects:
+            shutil.copyfile(path, place / path.name)
+
+    if objects:
+        cache.once("verilated", _key(kind, options), make)

@@ -12,14 +12,16 @@ import random
 import re
 import shutil
 import subprocess
+import tempfile
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from penstock.basics import children
+from penstock import cache
+from penstock.basics import children, keys
 from penstock.hardware import assertions, verilated_objects
-from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, plain, read_file_list, tool_environment
+from penstock.paths import BLOCKS, BUILD, ROOT, block_file_list, plain, read_file_list, tool_environment
 
 OPTIONS = ("--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", *verilated_objects.ONE_FILE)  # of every call of Verilator here
 
@@ -38,55 +40,71 @@ def run_module(
 ) -> None:
     """Build `module` of `block` with `parameters` and run the calling file's cocotb tests on it (all, or `testcase`).
 
-    The build folder is keyed by module, parameters and sources, so a second run does not compile again.
+    What is built is keyed by module, parameters, sources and tools, so a second run does not compile again, in whichever clone.
     Raises AssertionError when a cocotb test fails, BuildError when the module does not compile.
     """
-    from cocotb_tools.runner import Verilator, get_results
+    from cocotb_tools.runner import Verilator
 
     class Runner(Verilator):
         """Takes paths that make can take, cocotb's own among them; -O1, as Python takes most of the time."""
 
         def _build_command(self) -> list[list[str]]:
             commands = [[word.replace(str(ROOT), str(plain(ROOT))) for word in command] for command in super()._build_command()]
+            # Another clone has cocotb's libraries elsewhere: they are found when the program is started.
+            commands = [[re.sub(r"-Wl,-rpath,\S+ ", "", word) for word in command] for command in commands]
             return [*commands[:-1], [*commands[-1], "OPT_FAST=-O1"]]
 
     test_file = Path(inspect.stack()[1].filename).resolve()
-    files = sources or read_file_list(block_file_list(block))
+    files = [*(sources or read_file_list(block_file_list(block))), ROOT / "lint" / "verilator.vlt"]
     parameters = parameters or {}
-    digest = hashlib.sha256(json.dumps({k: str(v) for k, v in sorted(parameters.items())}).encode())
-    for path in files:
-        digest.update(path.read_bytes())
-    build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
-
+    flags = ["-Werror-USERERROR", "-Wno-WIDTH", *OPTIONS]
     os.environ.update(tool_environment())  # the runner hands its own environment on
-    runner = Runner()
-    with alone_in(build_dir), _whole(build_dir):
-        verilated_objects.lend(build_dir, "cocotb")
-        try:
-            runner.build(
-                sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
-                hdl_toplevel=module,
-                parameters=parameters,
-                build_dir=build_dir,
-                build_args=["-Werror-USERERROR", "-Wno-WIDTH", *OPTIONS],
-                always=False,
-                timescale=("1ns", "1ps"),
-            )
-        except Exception as error:
-            raise BuildError(f"{module} {parameters} does not compile: {error}") from error
-        verilated_objects.keep(build_dir, "cocotb")
-    results, status = build_dir / f"results-{os.getpid()}.xml", None
+
+    def make(folder: Path) -> None:
+        with cache.workshop("cocotb") as work:
+            verilated_objects.lend(work, "cocotb", OPTIONS)
+            try:
+                Runner().build(
+                    sources=[f for f in files if f.suffix in (".sv", ".v", ".vlt")],
+                    hdl_toplevel=module,
+                    parameters=parameters,
+                    build_dir=work,
+                    build_args=flags,
+                    always=False,
+                    timescale=("1ns", "1ps"),
+                )
+            except Exception as error:
+                raise BuildError(f"{module} {parameters} does not compile: {error}") from error
+            verilated_objects.keep(work, "cocotb", OPTIONS)
+            shutil.copy(work / module, folder / module)
+
+    settings = [module, {name: str(value) for name, value in parameters.items()}, flags]
+    program = cache.once("cocotb", keys.of_build(settings, files, packages=["verilator", "cocotb"]), make)
+    (BUILD / "cocotb").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{module}-", dir=BUILD / "cocotb") as folder:
+        _run_tests(Runner(), module, parameters, test_file, testcase, program, Path(folder))
+
+
+def _run_tests(
+    runner: Any, module: str, parameters: dict[str, object], test_file: Path, testcase: str | None, program: Path, folder: Path
+) -> None:
+    """Run the cocotb tests of a file on a finished program; what they leave goes to `folder`."""
+    from cocotb_tools import config
+    from cocotb_tools.runner import get_results
+
+    results, status = folder / "results.xml", None
     try:
         runner.test(
             hdl_toplevel=module,
             hdl_toplevel_lang="verilog",
             test_module=test_file.stem,
             test_dir=test_file.parent,
-            build_dir=build_dir,
+            build_dir=program,
             results_xml=str(results),
             testcase=testcase,
             extra_env={
                 "PYTHONPATH": os.pathsep.join([str(test_file.parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+                "LD_LIBRARY_PATH": os.pathsep.join([str(config.libs_dir), os.environ.get("LD_LIBRARY_PATH", "")]).strip(os.pathsep),
                 "PENSTOCK_PARAMETERS": json.dumps({k: str(v) for k, v in parameters.items()}),
             },
         )
@@ -98,19 +116,6 @@ def run_module(
     cases = ElementTree.parse(results).iter("testcase")
     failed = [str(case.get("name")) for case in cases if case.find("failure") is not None or case.find("error") is not None]
     assert failures == 0 and not status, f"{module} {parameters}: {', '.join(failed) or status} failed (PENSTOCK_SEED={seed()})"
-
-
-@contextmanager
-def _whole(build_dir: Path) -> Iterator[None]:
-    """Empty a build folder first in which a build was killed: what it has half made, precompiled headers most of all, is no use."""
-    unfinished = build_dir / "unfinished"
-    if unfinished.exists():
-        for path in build_dir.iterdir():
-            if path.name not in ("lock", "unfinished"):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-    unfinished.touch()
-    yield
-    unfinished.unlink()
 
 
 def run_soak(
@@ -125,33 +130,28 @@ def run_soak(
     """Compile `module` with the C++ bench `bench` around it, run it, and return the counts that it prints as `name=value`.
 
     The bench's main() takes `name=value` arguments, stops at the first fault with a message and status 1, and prints its counts.
-    Assertions of the RTL are on. The build is keyed by sources and parameters; `sources`
-    stand in for the block's own. `optimise`: the compiler's -O for what runs in every cycle; 1 for modules that take minutes to compile.
+    Assertions of the RTL are on. What is built is keyed by sources, parameters and tools; `sources` stand in for the block's own.
+    `optimise`: the compiler's -O for what runs in every cycle; 1 for modules that take minutes to compile.
     Raises AssertionError with the bench's output, BuildError when it does not compile.
     """
-    import subprocess
+    files = [ROOT / "lint" / "verilator.vlt", *(sources or read_file_list(block_file_list(block))), bench]
+    flags = [*OPTIONS, *(f"-G{name}={value}" for name, value in parameters.items()), f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0"]
 
-    files = [*(sources or read_file_list(block_file_list(block))), bench]
-    headers = sorted({*BLOCKS.glob("**/model/*.hpp"), *bench.parent.glob("*.hpp")})
-    digest = hashlib.sha256(json.dumps({k: str(v) for k, v in sorted(parameters.items())}).encode())
-    for path in [*files, *headers]:
-        digest.update(path.read_bytes())
-    build_dir = BUILD / "soak" / f"{bench.stem}-{digest.hexdigest()[:16]}"
-    program = build_dir / "soak"
-    command = [
-        "verilator", "--cc", "--exe", "--build", *OPTIONS, "-j", "2",
-        "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(build_dir)), "-o", "soak",
-        "-CFLAGS", f"-std=c++20 -I{plain(BLOCKS)}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
-        *(f"-G{name}={value}" for name, value in parameters.items()),
-        *(str(plain(path)) for path in [ROOT / "lint" / "verilator.vlt", *files]),
-    ]  # fmt: skip
-    with alone_in(build_dir), _whole(build_dir):
-        if not program.exists():
-            verilated_objects.lend(build_dir, "soak")
+    def make(folder: Path) -> None:
+        with cache.workshop("soak") as work:
+            command = [
+                "verilator", "--cc", "--exe", "--build", *flags[:-1], "-j", "2",
+                "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(work)), "-o", "soak",
+                "-CFLAGS", f"-std=c++20 -I{plain(BLOCKS)}", "-MAKEFLAGS", flags[-1], *(str(plain(path)) for path in files),
+            ]  # fmt: skip
+            verilated_objects.lend(work, "soak", OPTIONS)
             built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
             if built.returncode:
                 raise BuildError(f"{module} {parameters} with {bench.name} does not compile:\n{built.stdout}{built.stderr}")
-            verilated_objects.keep(build_dir, "soak")
+            verilated_objects.keep(work, "soak", OPTIONS)
+            shutil.copy(work / "soak", folder / "soak")
+
+    program = cache.once("soak", keys.of_build([module, flags], files, [BLOCKS], ["verilator"]), make) / "soak"
     call = [str(program), *(f"{name}={value}" for name, value in arguments.items())]
     done = subprocess.run(call, capture_output=True, text=True)
     print(" ".join(call[1:]), done.stdout, done.stderr, sep="\n")
