@@ -14,14 +14,12 @@ def faults(
     ] = None,
     only_list: Annotated[bool, typer.Option("--list", help="Only say which faults there are.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Try those again whose outcome is known.")] = False,
-    record: Annotated[bool, typer.Option("--record", help="Write which are killed into docs/verification.json, for others.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Faults at a time, each in a copy of its own.")] = 1,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Plant each fault of the register in a copy of the sources, and see its tests turn red.
 
-    Outcomes are kept until a source changes that matters; Ctrl-C at any time, the next call goes on. What is in the record is known,
-    too, for the same sources and tools.
+    Outcomes are kept until a source changes that matters; Ctrl-C at any time, the next call goes on.
     """
     import json
 
@@ -36,7 +34,7 @@ def faults(
         print(json.dumps(head | {"faults": [fault.as_json() for fault in found]}) if json_output else "\n".join(listing(found)))
         return
     try:
-        outcomes = progress.tried(found, again, record, jobs)
+        outcomes = progress.tried(found, again, jobs)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     print(json.dumps(head | summary(found, outcomes)) if json_output else "\n".join(lines(found, outcomes)))

@@ -1,8 +1,7 @@
 """Plants faults, one at a time in each copy of the project, and keeps what became of them.
 
 A run may end at any moment. The next one makes the copies equal to the project again, whatever is planted in them, and goes on: each
-outcome is kept (build/faults/results.json) with a hash of the fault and of every file that could change it. What other machines have found
-is in the record (`record`).
+outcome is kept (build/faults/results.json) with a hash of the fault and of the files that its outcome follows from.
 """
 
 import contextlib
@@ -16,11 +15,10 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from penstock.faults import record
 from penstock.faults.copies import GREEN, RED, Copy
 from penstock.faults.register import Fault, Stale
 from penstock.faults.sessions import Sessions
@@ -60,7 +58,6 @@ class Laboratory:
         self._mutex = threading.Lock()
         self._kept: dict[str, Outcome] = {}
         self._green: dict[str, str] = {}
-        self._recorded = record.read(root)
         try:
             found = json.loads(self._results.read_text())
             self._kept = {name: Outcome(**outcome) for name, outcome in found["faults"].items()}
@@ -77,16 +74,7 @@ class Laboratory:
         if reason:
             return Outcome(STALE, "", 0.0, reason)
         key, kept = self._key(fault), self._kept.get(fault.id)
-        if kept and kept.key == key:
-            return kept if kept.outcome in (KILLED, SURVIVED) else None
-        recorded = self._recorded.get(fault.id)
-        return Outcome(KILLED, key, 0.0) if recorded == key[: record.DIGITS] else None
-
-    def record(self, faults: Sequence[Fault]) -> None:
-        """Record those of `faults`, the whole register, that are known to be killed."""
-        known = {fault.id: self.outcome_of(fault) for fault in faults}
-        self._recorded = {name: found.key for name, found in known.items() if found and found.outcome == KILLED}
-        record.write(self.root, self._recorded)
+        return kept if kept and kept.key == key and kept.outcome in (KILLED, SURVIVED) else None
 
     def _key(self, fault: Fault) -> str:
         files = self.sources.that_matter_to(fault.tests) | set(fault.files)

@@ -7,24 +7,18 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from penstock.command_line.console import console
-from penstock.faults import planting, register
+from penstock.faults import planting
 from penstock.faults.planting import Laboratory, Outcome
 from penstock.faults.register import Fault
 
 
-def tried(faults: Sequence[Fault], again: bool = False, record: bool = False, jobs: int = 1) -> dict[str, Outcome]:
+def tried(faults: Sequence[Fault], again: bool = False, jobs: int = 1) -> dict[str, Outcome]:
     """Return the outcome of each fault by its id: the kept one unless `again`, or a new one; `jobs` are tried at a time, each in a copy
     of its own. KeyboardInterrupt leaves what is done.
-
-    With `record` what is known of the whole register then is recorded, also after KeyboardInterrupt.
     """
     screen = console()
     with planting.opened(jobs, lambda: screen.print("penstock: another call is planting faults; waiting for it")) as laboratory:
-        try:
-            return _tried(laboratory, faults, again, jobs)
-        finally:
-            if record:
-                laboratory.record(register.read())
+        return _tried(laboratory, faults, again, jobs)
 
 
 def _tried(laboratory: Laboratory, faults: Sequence[Fault], again: bool, jobs: int) -> dict[str, Outcome]:

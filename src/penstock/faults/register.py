@@ -17,7 +17,7 @@ from penstock.paths import ROOT
 FILE_NAME = "faults.yaml"
 MAX_BYTES = 1 << 20  # of one file: the largest that is written by hand has some ten thousand
 _CHANGE_KEYS = ("file", "replace", "with")
-_KEYS = ("name", "words", "property", *_CHANGE_KEYS, "changes", "tests", "slow", "sample")
+_KEYS = ("name", "words", *_CHANGE_KEYS, "changes", "tests", "slow")
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,7 @@ class Fault:
     words: str
     changes: tuple[Change, ...]
     tests: tuple[str, ...]
-    guards: str = ""  # the property that the tests guard
     slow: bool = False
-    sample: bool = False  # cheap enough for the sample in the default suite
 
     @property
     def id(self) -> str:
@@ -54,7 +52,7 @@ class Fault:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `faults --list --json` shows of the fault."""
-        keys = {"place": self.place, "name": self.name, "words": self.words, "property": self.guards or None}
+        keys = {"place": self.place, "name": self.name, "words": self.words}
         return keys | {"file": self.files[0], "files": list(self.files), "tests": list(self.tests), "slow": self.slow}
 
     def planted(self, root: Path) -> dict[str, str]:
@@ -152,11 +150,9 @@ def _fault(root: Path, path: str, place: str, number: int, entry: Any) -> Fault:
         place=place,
         name=name,
         words=words,
-        guards=_text(where, entry, "property") if "property" in entry else "",
         changes=tuple(_change(where, change) for change in changes),
         tests=tuple(tests),
         slow=_flag(where, entry, "slow"),
-        sample=_flag(where, entry, "sample"),
     )
 
 
