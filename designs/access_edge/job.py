@@ -19,6 +19,7 @@ from penstock.basics.where import Fail
 from penstock.designs.access_edge import config as configuration
 from penstock.designs.access_edge import hierarchy, hierarchy_rows, registers, traps
 from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.quiet import quiet_cycles
 from penstock.designs.access_edge.scenario import (
     Device,
     GeneratedTraffic,
@@ -310,6 +311,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "lateness": _lateness(scenario, document, plan, config, duration + drain),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
+    plan.job["quiet_cycles"] = quiet_cycles(plan.job, config.max_frame_bytes)
     plan.notes += table.groups_note() + traps.notes(plan, scenario, config)
     return plan
 

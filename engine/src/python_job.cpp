@@ -19,7 +19,16 @@ namespace penstock {
 namespace {
 
 constexpr double kMaxRate = 1e15;                             // bit/s
-constexpr std::int64_t kQuietCycles = std::int64_t{1} << 26;  // longer than a frame of 1,518 bytes takes at 64 kbit/s and 220 MHz
+constexpr std::int64_t kQuietCycles = std::int64_t{1} << 26;  // longer than anything in a device takes
+
+// Two frames on the slowest of these lines. Of rates in the device itself only who sets them knows.
+std::int64_t quiet_on_lines(const Environment& environment) {
+    Ticks longest = 0;
+    for (std::size_t port = 0; port < std::max(environment.ingress_bps.size(), environment.egress_bps.size()); ++port)
+        longest =
+            std::max({longest, environment.ingress(port).frame_time(kMaxFrameBytes), environment.egress(port).frame_time(kMaxFrameBytes)});
+    return static_cast<std::int64_t>(std::min<Ticks>(kQuietCycles + 2 * (longest >> kTickBits), kMaxCycles));
+}
 
 RecordedFrames recorded_frames(Table& table, std::vector<nb::object>& keep) {
     RecordedFrames frames;
@@ -263,7 +272,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     job.reset_after = table.integer("reset_after_cycles", 0, kMaxCycles, 0);
     if (table.has("max_cycles")) job.max_cycles = table.integer("max_cycles", 0, kMaxCycles);
     job.drain = table.boolean("drain", false);
-    job.quiet_cycles = table.integer("quiet_cycles", 1, kMaxCycles, kQuietCycles);
+    job.quiet_cycles = table.integer("quiet_cycles", 1, kMaxCycles, quiet_on_lines(job.environment));
 
     MeasureSettings& measure = job.measure;
     measure.clock_hz = job.environment.clock_hz;

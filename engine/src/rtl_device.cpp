@@ -152,6 +152,7 @@ void RtlDevice::cycle() {
 
 void RtlDevice::close_input() {
     for (Input& input : inputs_) input.link.close();
+    for (Output& output : outputs_) output.link.open();
 }
 
 LostFrames RtlDevice::ingress_lost() const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/engine/closing.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/pin_face.hpp"
 #include "penstock/engine/rtl_device.hpp"
@@ -19,7 +20,6 @@ namespace {
 constexpr std::uint32_t kQueues = 16, kClasses = 4, kMostTagBits = 31;
 constexpr std::uint32_t kHeadBytes = 4;  // queue id, most significant byte first
 constexpr std::uint8_t kGivenUp = 8;     // drop reason of what queues give away to be dropped
-constexpr std::int64_t kPatience = 20'000;
 
 // In a device that orders by deadline the id in front of a frame is {class, queue}, in the lowest bits.
 class StandInFace final : public PinFace {
@@ -80,8 +80,7 @@ class StandIn final : public DeviceKind {
     void identify(Device&) const override {}
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t>) const override {
         const Totals& live = measurement.live();
-        const std::int64_t limit = device.now() + kPatience;
-        while ((live.queued.packets || !device.input_idle()) && device.now() < limit) device.run(device.now() + 256);
+        finish(device, measurement, 256, 0, [&] { return live.queued.packets == 0 && device.input_idle(); });
         CounterReport report;
         for (std::uint32_t reason = 1; reason < statement_.drop_reasons.size(); ++reason) {
             const std::uint64_t counted = device.read(0x100 + 16 * reason), seen = live.dropped[reason].packets;

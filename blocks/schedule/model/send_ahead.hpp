@@ -71,14 +71,6 @@ class SendAhead {
         }
         return false;
     }
-    // The packet of this queue that is here, or null.
-    const Packet* of(std::uint32_t queue) const {
-        for (unsigned taken = (taken_ | reserved_) & ~freed_; taken; taken &= taken - 1) {
-            const Place& place = places_[__builtin_ctz(taken)];
-            if (place.queue == queue && place.here != kNever) return &place.packet;
-        }
-        return nullptr;
-    }
 
   private:
     static constexpr std::int64_t kNever = INT64_MAX;

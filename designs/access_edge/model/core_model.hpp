@@ -250,14 +250,6 @@ class CoreModel {
         if constexpr (kHierarchy) return hierarchy_.setting(what, id);
         return {what, id};
     }
-    // What has left this queue and waits at a gate, or for one that does: calls see(bytes) for each packet.
-    template <typename See>
-    void waiting([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] See&& see) const {
-        if constexpr (kHierarchy) {
-            if (hierarchy_.waits(queue)) see(hierarchy_.waiting_length(queue));
-            if (const auto* packet = hierarchy_.ahead.of(queue)) see(packet->length);
-        }
-    }
     void prefetch(std::uint32_t queue) const { __builtin_prefetch(&records_[queue], 1); }
 
   private:

@@ -2,12 +2,12 @@
 #include "designs/access_edge/model/counters.hpp"
 
 #include "blocks/common/model/drop.hpp"
+#include "penstock/engine/closing.hpp"
 
 namespace penstock::engine {
 
 namespace {
-constexpr std::int64_t kPatience = 200'000;  // cycles that frames under way may take
-constexpr std::int64_t kPipeline = 256;      // cycles from an event pulse to its counter, generously
+constexpr std::int64_t kPipeline = 256;  // cycles from an event pulse to its counter, generously
 constexpr std::size_t kFindings = 16;
 
 // What the AQM dropped of a queue.
@@ -41,8 +41,9 @@ void CounterCheck::compare_between(const std::string& what, const Amount& device
 }
 
 std::uint64_t CounterCheck::run(std::span<const std::uint32_t> queues) {
-    const std::int64_t limit = device_.now() + kPatience;
-    while ((measurement_.undecided() || !device_.input_idle()) && device_.now() < limit) device_.run(device_.now() + 64);
+    // A memory that has died holds its frames until it is known to be lost.
+    timeout_ = device_.read(registers::kMemoryTimeout);
+    finish(device_, measurement_, 64, timeout_, [&] { return measurement_.undecided() == 0 && device_.input_idle(); });
     device_.run(device_.now() + kPipeline);
     for (unsigned reason = 1; reason < access_edge::kDropReasons; ++reason) {
         if (access_edge::kDropCounters[reason].packets == 0) continue;  // a number that no reason has
@@ -74,12 +75,11 @@ void CounterCheck::check_queue(std::uint32_t queue) {
     const Amount aqm_drop = read_amount(registers::kAqmDropPackets, registers::kAqmDropBytes);
     const Amount marks{read64(registers::kMarkPackets), 0};
     // A packet that the device has counted as sent may still be on its way to the output, and others may have left since.
-    const std::int64_t limit = device_.now() + kPatience;
     DeviceView now = measurement_.device_view(queue);
-    while (now.out.packets < out.packets && device_.now() < limit) {
-        device_.run(device_.now() + 1);
+    finish(device_, measurement_, 1, timeout_, [&] {
         now = measurement_.device_view(queue);
-    }
+        return now.out.packets >= out.packets;
+    });
     Amount seen = before.out;
     for (const Amount& amount : now.outs)
         if (amount.packets == out.packets) seen = amount;

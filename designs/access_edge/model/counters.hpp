@@ -37,6 +37,7 @@ class CounterCheck {
 
     Device& device_;
     const Measurement& measurement_;
+    std::int64_t timeout_ = 0;  // cycles after which a memory is lost
     std::uint64_t mismatches_ = 0;
     std::vector<std::string> findings_;
 };

@@ -21,6 +21,7 @@
 #include "designs/access_edge/model/node_counters.hpp"
 #include "designs/access_edge/model/register_model.hpp"
 #include "penstock/engine/ecn.hpp"
+#include "penstock/engine/huge_pages.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/memory_timing.hpp"
 #include "penstock/engine/ring.hpp"
@@ -67,7 +68,7 @@ class ModelDevice final : public Device {
         if (stepped_) stepped_->set_timeout(registers_.memory_timeout());
         for (const MemorySettings& memory : settings.memories)
             if (!memory.dram) slowest_ = std::max({slowest_, memory.read_latency, memory.write_latency});
-        if (stepped_) sent_.resize(settings.queues);
+        sent_.resize(settings.queues);
         if (Core::kJudges) {
             aqm_drop_.resize(settings.queues);
             marks_.resize(settings.queues);
@@ -101,6 +102,11 @@ class ModelDevice final : public Device {
     void close_input() override {
         input_.close(now_, told_);
         find_arrival();
+    }
+    // Arrivals and departures are timed ahead, with the lines as they are.
+    std::int64_t patience() const override {
+        const Ticks longest = std::max(settings_.ingress(0).frame_time(kMaxFrameBytes), egress_.frame_time(kMaxFrameBytes) + ahead_time_);
+        return static_cast<std::int64_t>(std::min<Ticks>(longest >> kTickBits, kMaxCycles)) + kPipelines;
     }
     MemoryCounts memory_counts(unsigned m) const override { return stepped_ ? stepped_->counts(m) : memories_[m].counts; }
     LostFrames ingress_lost() const override { return input_.lost(); }
@@ -138,7 +144,7 @@ class ModelDevice final : public Device {
         bool ect;
     };
     struct Leaving {
-        std::int64_t first_bit, last_beat;
+        std::int64_t first_bit, last_beat, counted;  // counted: the tx handler is rid of it, which the counters of its queue see
         std::uint64_t number;
         std::uint32_t queue, length;
         bool unread = false;  // it is lost: its page could not be read
@@ -231,8 +237,8 @@ class ModelDevice final : public Device {
     std::uint32_t share(std::uint32_t address);
     // Settings are shown from now on, what there is of them in what they are of.
     void read_back(const RegisterModel::ReadBack& read);
-    // What has left of a queue, as the counters of the RTL have it.
-    Amount sent(std::uint32_t queue);
+    // What has left of a queue, as the counters of the RTL have it: what the tx handler is rid of.
+    Amount sent(std::uint32_t queue) const;
 
     DeviceSettings settings_;
     InputModel input_;
@@ -306,9 +312,8 @@ class ModelDevice final : public Device {
     int turn_ =
         3;  // of the merge's ports, the one served last: 0 sent, 1 dropped at the tail, 2 refused by a memory, 3 dropped at the head
     Ring<Freed, 4> refused_;
-    std::uint32_t slowest_ = 0;  // latency of an ideal memory
-    std::vector<Amount> sent_;   // by queue, where memories may lose frames
-    Amount snapshot_sent_;
+    std::uint32_t slowest_ = 0;                    // latency of an ideal memory
+    std::vector<Amount, HugePages<Amount>> sent_;  // by queue
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
@@ -319,7 +324,7 @@ class ModelDevice final : public Device {
         AqmSetting aqm{};
     } back_;
     std::optional<NodeCounters::Row> shown_node_;  // the snapshot is of a node and class
-    Amount snapshot_waiting_;                      // what has left the queue and waits in the hierarchy
+    Amount snapshot_sent_;
 };
 
 template <typename Core>
@@ -426,9 +431,7 @@ void ModelDevice<Core>::cycle() {
             shown_node_.reset();
             snapshot_ = core_.queue(*queue);
             head_sojourn_ = core_.head_sojourn(*queue, now_ + origin_ + kLookCycles);
-            snapshot_waiting_ = {};
-            core_.waiting(*queue, [&](std::uint32_t bytes) { snapshot_waiting_.add(bytes); });
-            if (stepped_) snapshot_sent_ = sent_[*queue];
+            snapshot_sent_ = sent(*queue);
             if constexpr (Core::kJudges) {
                 snapshot_aqm_drop_ = aqm_drop_[*queue];
                 snapshot_marks_ = marks_[*queue];
@@ -443,7 +446,10 @@ void ModelDevice<Core>::cycle() {
     if (!leaving_.empty() && leaving_.front().last_beat <= now_) {
         leave(leaving_.front());
         leaving_.pop();
-        if (leaving_.size() > 1) observer_->expect(leaving_.at(1).queue, true);
+        if (leaving_.size() > 1) {
+            observer_->expect(leaving_.at(1).queue, true);
+            __builtin_prefetch(&sent_[leaving_.at(1).queue], 1);
+        }
         active_ = true;
     }
     ++now_;
@@ -626,7 +632,7 @@ void ModelDevice<Core>::send(const Out& out) {
     first_beat_ = -1;
     const std::int64_t read = read_.fetch(now_, memory, descriptor, length,
                                           [&](std::int64_t from, std::uint32_t bytes, bool last) { return send_beat(from, bytes, last); });
-    leaving_.push({first_beat_, last_beat_, out.tag, out.queue, length});
+    leaving_.push({first_beat_, last_beat_, Core::kJudges ? marker_in_ : last_beat_, out.tag, out.queue, length});
     sent_pages_.push({read + 1, descriptor});
 }
 
@@ -669,7 +675,7 @@ void ModelDevice<Core>::step_memory() {
         }
         std::int64_t end(const MemoryFrame& frame, std::int64_t rid, bool failed) {
             const Sending& sending = device.sending_.front();
-            device.leaving_.push({device.first_beat_, device.last_beat_, sending.number, sending.queue, frame.length, failed});
+            device.leaving_.push({device.first_beat_, device.last_beat_, rid, sending.number, sending.queue, frame.length, failed});
             device.sending_.pop();
             device.first_beat_ = -1;
             return rid;
@@ -715,7 +721,7 @@ void ModelDevice<Core>::leave(const Leaving& frame) {
         observer_->unread(now_, {frame.queue, static_cast<std::uint16_t>(frame.length), kReason});
         return;
     }
-    if (stepped_) sent_[frame.queue].add(frame.length);
+    sent_[frame.queue].add(frame.length);
     if (nodes_) nodes_.left(frame.queue, frame.length);
     observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length, 0);
 }
@@ -782,9 +788,8 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
     } counters[] = {
         {registers::kInPackets, queue.accepted_packets},
         {registers::kInBytes, queue.accepted_bytes},
-        {registers::kOutPackets,
-         stepped_ ? snapshot_sent_.packets : queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets},
-        {registers::kOutBytes, stepped_ ? snapshot_sent_.bytes : queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes},
+        {registers::kOutPackets, snapshot_sent_.packets},
+        {registers::kOutBytes, snapshot_sent_.bytes},
         {registers::kDropPackets, queue.dropped_packets + head.packets},
         {registers::kDropBytes, queue.dropped_bytes + head.bytes},
         {registers::kAqmDropPackets, aqm.packets},
@@ -798,20 +803,14 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
     return {};
 }
 
+// With an AQM the stages that mark frames hold some that the tx handler is rid of.
 template <typename Core>
-Amount ModelDevice<Core>::sent(std::uint32_t queue) {
-    if (stepped_) return sent_[queue];
-    const QueueState& now = core_.queue(queue);
-    Amount gone{now.accepted_packets - now.packets, now.accepted_bytes - now.bytes};
-    if constexpr (Core::kJudges && !Core::kArrivals) {
-        gone.packets -= aqm_drop_[queue].packets;
-        gone.bytes -= aqm_drop_[queue].bytes;
-    }
-    core_.waiting(queue, [&](std::uint32_t bytes) {
-        --gone.packets;
-        gone.bytes -= bytes;
-    });
-    return gone;
+Amount ModelDevice<Core>::sent(std::uint32_t queue) const {
+    Amount amount = sent_[queue];
+    if (!Core::kJudges) return amount;
+    for (unsigned i = 0; i < leaving_.size() && leaving_.at(i).counted < now_; ++i)
+        if (leaving_.at(i).queue == queue && !leaving_.at(i).unread) amount.add(leaving_.at(i).length);
+    return amount;
 }
 
 template <typename Core>

@@ -211,6 +211,34 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Configuration, Path], t
     assert twins.differences(*results) == []
 
 
+def test_a_run_ends_while_frames_are_on_slow_lines(device: tuple[configs.Configuration, Path]) -> None:
+    """A frame takes up to a million cycles on either line, longer than the device's way: its counters are what was seen all the same.
+
+    The stages that mark frames hold some that the device has counted as sent.
+    """
+    print(f"PENSTOCK_SEED={seed()}")
+    config, library = device
+    rng = random.Random(f"{seed()} slow")
+    for _ in range(5):
+        size, slow = rng.choice([64, 300, 1514]), config.clock_hz * 10 ** rng.uniform(-2, 0)
+        keys = {
+            "duration_cycles": rng.randint(20_000, 60_000),
+            "drain": False,
+            "ingress_bps": rng.choice([0, slow, 100 * config.clock_hz]),
+            "egress_bps": slow,
+            "egress_buffer_bytes": rng.choice([0, 500]),
+            "sources": [{"kind": "constant", "queues": range(3), "pick": "random", "bps": 20.0 * config.clock_hz, "sizes": [(size, 1)]}],
+            "sample_queues": [0, 1, 2],
+            "keep_departures": True,
+        }
+        print(keys)
+        timing = {"read_latency": 44, "write_latency": 22}
+        found = [engine.run({"device": twins.device(config, where, timing), **keys}) for where in (library, None)]
+        for result in found:
+            assert_clean(result)
+        assert twins.differences(*found) == []
+
+
 def _ecn(frame: bytes) -> int | None:
     """The ECN field as scapy sees it, for frames that it takes apart without a word."""
     packet = ecn_frames.Ether(frame)

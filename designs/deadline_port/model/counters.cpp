@@ -3,14 +3,14 @@
 
 #include "blocks/common/model/drop.hpp"
 #include "designs/deadline_port/model/deadline_port.hpp"
+#include "penstock/engine/closing.hpp"
 
 namespace penstock::engine {
 
 namespace {
 namespace registers = deadline_port::registers;
 
-constexpr std::int64_t kPatience = 200'000;  // cycles that frames at the input may take
-constexpr std::int64_t kPipeline = 64;       // cycles from an event to its counter, generously
+constexpr std::int64_t kPipeline = 64;  // cycles from an event to its counter, generously
 constexpr std::size_t kFindings = 16;
 constexpr std::uint64_t kFrameMask = deadline_port::fields::kQueuedFramesValue.most(),
                         kByteMask = deadline_port::fields::kQueuedBytesValue.most();
@@ -58,10 +58,8 @@ DeadlineCounterCheck::Seen DeadlineCounterCheck::seen(std::uint32_t klass) const
 }
 
 CounterReport DeadlineCounterCheck::run(std::span<const std::uint32_t> classes) {
-    const std::int64_t limit = device_.now() + kPatience;
-    do {
-        device_.run(device_.now() + kPipeline);
-    } while ((measurement_.undecided() || !device_.input_idle()) && device_.now() < limit);
+    device_.run(device_.now() + kPipeline);
+    finish(device_, measurement_, kPipeline, 0, [&] { return measurement_.undecided() == 0 && device_.input_idle(); });
     device_.run(device_.now() + kPipeline);
     for (unsigned reason = 1; reason < deadline_port::kDropReasons; ++reason) {
         const std::uint32_t address = deadline_port::kDropCounters[reason].packets;

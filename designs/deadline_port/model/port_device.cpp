@@ -102,7 +102,10 @@ class PortDevice final : public Device {
     }
     std::int64_t now() const override { return now_; }
     bool input_idle() const override { return input_.idle(); }
-    void close_input() override { input_.close(); }
+    void close_input() override {
+        input_.close();
+        output_.open();
+    }
     MemoryCounts memory_counts(unsigned memory) const override { return memories_.counts(memory); }
     BusCounts bus_counts() const override { return bus_; }
     LostFrames ingress_lost() const override { return input_.lost(); }

@@ -9,6 +9,7 @@
 #include "blocks/common/model/drop.hpp"
 #include "designs/frame_switch/model/pin_face.hpp"
 #include "designs/frame_switch/model/switch_device.hpp"
+#include "penstock/engine/closing.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/rtl_device.hpp"
 
@@ -18,8 +19,7 @@ using namespace engine;
 
 namespace {
 
-constexpr std::int64_t kPatience = 100'000;  // cycles that frames under way may take
-constexpr std::int64_t kPipeline = 256;      // cycles from the last beat to the last event of a frame, generously
+constexpr std::int64_t kPipeline = 256;  // cycles from the last beat to the last event of a frame, generously
 
 class FrameSwitchKind final : public DeviceKind {
   public:
@@ -50,8 +50,7 @@ class FrameSwitchKind final : public DeviceKind {
 
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t>) const override {
         const Totals& live = measurement.live();
-        const std::int64_t limit = device.now() + kPatience;
-        while ((live.queued.packets || !device.input_idle()) && device.now() < limit) device.run(device.now() + kPipeline);
+        finish(device, measurement, kPipeline, 0, [&] { return live.queued.packets == 0 && device.input_idle(); });
         device.run(device.now() + kPipeline);
         CounterReport report;
         const auto check = [&](bool good, const std::string& what, std::uint64_t told, std::uint64_t seen) {

@@ -35,6 +35,7 @@ bool SwitchDevice::input_idle() const {
 
 void SwitchDevice::close_input() {
     for (LinkInput& input : inputs_) input.close();
+    for (Output& output : outputs_) output.link.open();
 }
 
 void SwitchDevice::run(std::int64_t until) {

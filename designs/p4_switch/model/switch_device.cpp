@@ -47,6 +47,7 @@ bool SwitchDevice::input_idle() const {
 
 void SwitchDevice::close_input() {
     for (LinkInput& input : inputs_) input.close();
+    for (Output& output : outputs_) output.link.open();
 }
 
 LostFrames SwitchDevice::ingress_lost() const {

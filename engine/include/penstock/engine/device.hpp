@@ -89,6 +89,8 @@ class Observer {
 
 class Device {
   public:
+    static constexpr std::int64_t kPipelines = 200'000;  // cycles through all pipelines and memories, generously
+
     virtual ~Device() = default;
     // Reset and initialisation, register accesses of the set-up: no frames, not on the clock.
     virtual void start() = 0;
@@ -106,8 +108,11 @@ class Device {
     virtual std::int64_t now() const = 0;
     // No frame is on its way into the device, or next on a link.
     virtual bool input_idle() const = 0;
-    // The sources are asked no more, and a frame that has not begun is forgotten.
+    // The sources are asked no more, and a frame that has not begun is forgotten. From here on no line is slower than the bus, unless the
+    // device knows its times ahead.
     virtual void close_input() = 0;
+    // After close_input(): a device that still has frames under way tells something within so many cycles.
+    virtual std::int64_t patience() const { return kPipelines; }
     virtual MemoryCounts memory_counts(unsigned memory) const = 0;
     virtual BusCounts bus_counts() const = 0;
     // Frames that found the FIFO in front of their input full, so never came to the device.

@@ -25,11 +25,13 @@ class LinkInput {
         fifo_.restart();
         fetch(0);
     }
-    // The source is asked no more, and a frame that has not begun is forgotten.
+    // The source is asked no more, a frame that has not begun is forgotten, and one that has comes as fast as the bus takes it.
     void close() {
         source_ = nullptr;
         asking_ = false;
-        if (waiting_) beat_cycle_ = kNever;
+        link_ = Link(0, 0, 0);
+        start_ = 0;
+        beat_cycle_ = sending_ ? 0 : kNever;
         waiting_ = false;
     }
     // No frame is on its way in, or next.
@@ -105,6 +107,11 @@ class LinkOutput {
     explicit LinkOutput(const Link& link) : link_(link), ahead_(link.time(link.buffer())) {}
 
     void restart() { free_ = 0; }
+    // The link takes whatever the bus brings from here on.
+    void open() {
+        link_ = Link(0, 0, 0);
+        free_ = 0;
+    }
     bool ready(std::int64_t now) const { return free_ < ticks(now + 1) + ahead_; }
     // The first cycle in which it is ready, or one before cycle 0.
     std::int64_t ready_from() const { return static_cast<std::int64_t>((free_ - ahead_) >> kTickBits); }
