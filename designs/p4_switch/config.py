@@ -2,13 +2,25 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from penstock.designs.design import NAME, Configuration
 
 MOST_PORTS = 64
 DROP_PORT = 511  # V1Switch::kDropPort: egress_spec has nine bits, and this is to drop
 MOST_NUMBER = DROP_PORT - 1  # of a port
+
+
+class ByPriority(BaseModel):
+    """What the queues of a priority have, at each output."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    priority: StrictInt = Field(ge=0, le=63, description="Which; the highest number goes first.")
+    queue_packets: StrictInt | None = Field(None, ge=1, le=1 << 24, description="Places of each queue; those of all unless given.")
+    packets_per_second: StrictInt | None = Field(
+        None, ge=1, le=10**12, description="Each queue sends no faster; lower priorities go meanwhile. Any unless given."
+    )
 
 
 class Config(Configuration):
@@ -18,9 +30,20 @@ class Config(Configuration):
     ports: int = Field(strict=True, ge=1, le=MOST_PORTS, description="Inputs, and as many outputs.")
     priorities: int = Field(strict=True, ge=1, le=64, description="Queues of each output; the highest number goes first.")
     queue_packets: int = Field(strict=True, ge=1, le=1 << 24, description="Places of each queue.")
+    by_priority: tuple[ByPriority, ...] = Field((), description="Places and rate of single priorities.")
     queue_bytes: int = Field(0, strict=True, ge=0, le=1 << 40, description="Bytes of each queue; 0: as many as the packets have.")
     max_frame_bytes: int = Field(strict=True, ge=64, le=65_535, description="Longer frames are dropped at the input.")
     egress_drops: Literal["charged", "free"] = Field("charged", description="What a drop in egress costs on the link.")
+
+    @model_validator(mode="after")
+    def _priorities_that_there_are(self) -> "Config":
+        given = [own.priority for own in self.by_priority]
+        for place, priority in enumerate(given):
+            if priority >= self.priorities:
+                raise ValueError(f"by_priority[{place}].priority must be 0 to {self.priorities - 1}, not {priority}: `priorities` says so")
+            if priority in given[:place]:
+                raise ValueError(f"by_priority[{place}].priority is {priority} a second time")
+        return self
 
 
 def device(
@@ -34,6 +57,7 @@ def device(
         "ports": config.ports,
         "priorities": config.priorities,
         "queue_packets": config.queue_packets,
+        "by_priority": [own.model_dump(exclude_none=True) for own in config.by_priority],
         "queue_bytes": config.queue_bytes,
         "max_frame_bytes": config.max_frame_bytes,
         "egress_drops_charged": config.egress_drops == "charged",

@@ -102,13 +102,14 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         most = f"a P4 device takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
         document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
     longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(*ingress, *egress)
+    slowest = min((own.packets_per_second for own in config.by_priority if own.packets_per_second), default=clock)
     plan.job = {
         "device": device(config, len(plan.names), read.dictionary, state, plan.clock_start_us, scenario.device.port_numbers),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
         "max_cycles": duration + drain,
-        "quiet_cycles": min(MAX_CYCLES, QUIET_CYCLES + 2 * longest),
+        "quiet_cycles": min(MAX_CYCLES, QUIET_CYCLES + 2 * (longest + clock // slowest)),
         "ingress_bps": ingress,
         "egress_bps": egress,
         "overhead_bytes": scenario.link.overhead_bytes,
@@ -144,7 +145,8 @@ def _filled(setup: Setup, document: Document, read: program.Program, notes: list
         except UserError as error:
             document.fail(("commands",), f"cannot be used: {error}")
         if ignored := sorted({command[0] for command in done.queue_commands}):
-            notes.append(f"{setup.commands}: {', '.join(ignored)} not followed; `link.egress` and `device.queue_packets` say that here.")
+            instead = "`link.egress`, `device.queue_packets` and `device.by_priority` say that here"
+            notes.append(f"{setup.commands}: {', '.join(ignored)} not followed; {instead}.")
     try:
         tables.apply(control, setup.tables.model_dump(by_alias=True))
     except UserError as error:

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictInt, StrictStr
 
 from penstock.basics.models import Duration, Model
 from penstock.basics.units import describe, parse_size
-from penstock.designs.p4_switch.config import MOST_NUMBER, MOST_PORTS
+from penstock.designs.p4_switch.config import MOST_NUMBER, MOST_PORTS, ByPriority
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,
@@ -34,7 +34,7 @@ from penstock.scenarios.values import Size
 
 USUAL_CONFIG = "p4_4"
 MOST_CLOCK_US = (1 << 48) - 1
-NUMBERS = ("ports", "priorities", "queue_packets", "queue_bytes", "max_frame_bytes", "egress_drops")
+NUMBERS = ("ports", "priorities", "queue_packets", "by_priority", "queue_bytes", "max_frame_bytes", "egress_drops")
 MOST_FLOWS = 4096  # of an entry at an input
 
 
@@ -56,6 +56,7 @@ class Device(CommonDevice):
     )
     priorities: StrictInt | None = Field(None, ge=1, le=64, description="Queues of each output; the highest number goes first.")
     queue_packets: StrictInt | None = Field(None, ge=1, le=1 << 24, description="Places of each queue.")
+    by_priority: tuple[ByPriority, ...] | None = Field(None, description="Places and rate of single priorities.")
     queue_bytes: Size | None = Field(None, ge=0, le=1 << 40, description="Bytes of each queue; 0: as many as the packets have.")
     max_frame_bytes: Annotated[int, BeforeValidator(parse_size)] | None = Field(
         None, ge=64, le=65_535, description="Longer frames are dropped at the input."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.designs.p4_switch.code import Parameter
+from penstock.designs.p4_switch.config import ByPriority
 from penstock.designs.p4_switch.layout import WORD, words
 from penstock.designs.p4_switch.program import Action, Key, TableInfo
 from penstock.designs.p4_switch.tables import Control
@@ -163,14 +164,22 @@ class Queue:
         return self.packet_bytes + self.overhead_bytes
 
     overhead_bytes: int = 0
+    by_priority: tuple[ByPriority, ...] = ()
 
 
-def queues(port_numbers: Iterable[int], egress_bps: Iterable[int], packet_bytes: float, overhead_bytes: int, packets: int) -> list[Queue]:
+def queues(
+    port_numbers: Iterable[int],
+    egress_bps: Iterable[int],
+    packet_bytes: float,
+    overhead_bytes: int,
+    packets: int,
+    by_priority: tuple[ByPriority, ...] = (),
+) -> list[Queue]:
     """Return the queues of all outputs: link rates made into packets for each second, to the nearest one."""
     found = []
     for output, (number, bps) in enumerate(zip(port_numbers, egress_bps, strict=True)):
         rate = max(1, round(bps / 8 / (packet_bytes + overhead_bytes)))
-        found.append(Queue(output, number, bps, packet_bytes, rate, packets, overhead_bytes))
+        found.append(Queue(output, number, bps, packet_bytes, rate, packets, overhead_bytes, by_priority))
     return found
 
 
@@ -180,6 +189,12 @@ def queue_commands(given: Iterable[Queue]) -> list[str]:
     for queue in given:
         found.append(f"set_queue_rate {queue.packets_per_second} {queue.port_number}")
         found.append(f"set_queue_depth {queue.packets} {queue.port_number}")
+        for own in queue.by_priority:
+            if own.packets_per_second is not None:
+                pps = min(own.packets_per_second, queue.packets_per_second)
+                found.append(f"set_queue_rate {pps} {queue.port_number} {own.priority}")
+            if own.queue_packets is not None:
+                found.append(f"set_queue_depth {own.queue_packets} {queue.port_number} {own.priority}")
     return found
 
 

@@ -86,7 +86,7 @@ def plan(run: Any, packet_bytes: int | None) -> dict[str, Any]:
     _check(comes, job, document)
     sizes = [script.mean_bytes(source) for source in job["sources"]]
     size = float(packet_bytes or max(sizes))
-    queues = script.queues(planned.port_numbers, job["egress_bps"], size, job["overhead_bytes"], config.queue_packets)
+    queues = script.queues(planned.port_numbers, job["egress_bps"], size, job["overhead_bytes"], config.queue_packets, config.by_priority)
     if packet_bytes is None and min(sizes) < max(sizes):
         notes.append(f"Packets differ in length; rates of queues are those of the longest, {size:,.0f} byte (--packet-bytes says others).")
     if config.queue_bytes:

@@ -110,7 +110,16 @@ std::shared_ptr<const DeviceKind> p4_switch_kind(Table& device, Environment&) {
     settings.priorities = number("priorities", 1, p4::TrafficManager::kMostPriorities);
     settings.flows = number("flows", 1, 1 << 20);
     settings.max_frame_bytes = number("max_frame_bytes", 1, kMaxFrameBytes);
-    settings.queue_packets = number("queue_packets", 1, 1 << 24);
+    settings.queue_packets.assign(settings.priorities, number("queue_packets", 1, 1 << 24));
+    settings.queue_pps.assign(settings.priorities, 0);
+    if (device.has("by_priority"))
+        for (Table& own : device.tables("by_priority")) {
+            const auto priority = static_cast<std::size_t>(own.integer("priority", 0, settings.priorities - 1));
+            std::uint32_t& packets = settings.queue_packets[priority];
+            packets = static_cast<std::uint32_t>(own.integer("queue_packets", 1, 1 << 24, packets));
+            settings.queue_pps[priority] = own.number("packets_per_second", 0, 1e12, 0);
+            own.done();
+        }
     settings.queue_bytes = static_cast<std::uint64_t>(device.integer("queue_bytes", 0, std::int64_t{1} << 40, 0));
     settings.charged = device.boolean("egress_drops_charged", true);
     settings.clock_start_us = static_cast<std::uint64_t>(device.integer("clock_start_us", 0, (std::int64_t{1} << 48) - 1, 0));

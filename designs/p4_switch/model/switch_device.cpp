@@ -9,13 +9,24 @@ namespace penstock::p4 {
 
 using namespace engine;
 
+namespace {
+std::vector<TrafficManager::Limit> limits(const SwitchSettings& settings, double clock_hz) {
+    std::vector<TrafficManager::Limit> limits;
+    for (std::uint32_t priority = 0; priority < settings.priorities; ++priority) {
+        const double pps = settings.queue_pps[priority];
+        limits.push_back({settings.queue_packets[priority], pps > 0 ? static_cast<Ticks>(clock_hz / pps * (Ticks{1} << kTickBits)) : 0});
+    }
+    return limits;
+}
+}  // namespace
+
 SwitchDevice::SwitchDevice(const SwitchSettings& settings, std::unique_ptr<V1Switch> machine, std::shared_ptr<QueueTally> tally,
                            const Environment& environment)
     : settings_(settings),
       machine_(std::move(machine)),
       tally_(std::move(tally)),
       clock_(environment.clock_hz, settings.clock_start_us),
-      queues_(settings.ports, settings.priorities, settings.queue_packets, settings.queue_bytes),
+      queues_(settings.ports, limits(settings, environment.clock_hz), settings.queue_bytes),
       seed_(environment.seed),
       output_of_(V1Switch::kDropPort + 1, kNone),
       bytes_(kMaxFrameBytes + 8) {
@@ -176,8 +187,8 @@ void SwitchDevice::enqueue(std::uint32_t held, const Queued& to, bool first) {
     const std::uint32_t output = to.port < output_of_.size() ? output_of_[to.port] : kNone;
     if (output == kNone || to.priority >= settings_.priorities) return lose(held, kNoOutput, first);
     QueueCounts& counts = tally_->queues[output * settings_.priorities + to.priority];
-    const std::uint32_t depth = queues_.depth(output);
-    if (const Drop full = queues_.enqueue(output, to.priority, held, own.bytes); full != Drop::None) {
+    const std::uint32_t depth = queues_.depth(output, to.priority);
+    if (const Drop full = queues_.enqueue(output, to.priority, held, own.bytes, now_); full != Drop::None) {
         counts.full.add(own.bytes);
         if (QueuePoint* const at = tally_->point(counts, now_)) ++at->full;
         return lose(held, static_cast<std::uint8_t>(full), first);
@@ -207,9 +218,9 @@ void SwitchDevice::lose(std::uint32_t held, std::uint8_t reason, bool first) {
 // most as many as waited: where egress drops a packet and sends a copy of it to the same output, there is always one more.
 void SwitchDevice::send(std::uint32_t number) {
     Output& output = outputs_[number];
-    for (std::uint32_t left = queues_.depth(number); left && output.link.ready(now_); --left) {
+    for (std::uint32_t left = queues_.depth(number); left && output.link.ready(now_) && queues_.next(number) <= now_; --left) {
         const std::uint32_t sent = static_cast<std::uint32_t>(bus_.output_taken);
-        egress(number, queues_.dequeue(number));
+        egress(number, queues_.dequeue(number, now_));
         if (!output.paced && static_cast<std::uint32_t>(bus_.output_taken) != sent) return;
     }
 }
@@ -225,7 +236,7 @@ void SwitchDevice::egress(std::uint32_t number, TrafficManager::Taken taken) {
                            .priority = taken.priority,
                            .enq_timestamp_us = own.enqueued_us,
                            .enq_qdepth = own.depth,
-                           .deq_qdepth = queues_.depth(number)};
+                           .deq_qdepth = queues_.depth(number, taken.priority)};
     const Verdict verdict = machine_->egress(own.packet, facts, clock_.at(now_), queued_);
     const std::span<const std::uint8_t> bytes = own.packet->bytes();
     const auto length = static_cast<std::uint32_t>(bytes.size());
@@ -267,7 +278,7 @@ std::int64_t SwitchDevice::next_event() const {
         if (input.asking()) next = active_ ? now_ : std::min(next, input.ask_again());
     }
     for (std::uint32_t output = 0; output < outputs_.size(); ++output)
-        if (!queues_.empty(output)) next = std::min(next, std::max(now_, outputs_[output].link.ready_from()));
+        if (!queues_.empty(output)) next = std::min(next, std::max({now_, outputs_[output].link.ready_from(), queues_.next(output)}));
     return next;
 }
 

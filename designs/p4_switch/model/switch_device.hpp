@@ -57,7 +57,7 @@ class SwitchDevice final : public engine::Device {
         std::int64_t last_bit = 0;
         std::int64_t enqueued = 0;
         std::uint64_t enqueued_us = 0;
-        std::uint32_t depth = 0;  // of its output when it came there
+        std::uint32_t depth = 0;  // of its queue when it came there
     };
     struct Output {
         engine::LinkOutput link;

@@ -2,11 +2,15 @@
 """The P4 device around its program: pacing, priorities, limits, copies, drops that cost time or do not, against independent arithmetic."""
 
 import random
+import struct
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
+from scapy.utils import RawPcapReader
 
+from penstock.designs.p4_switch.config import ByPriority
 from penstock.designs.p4_switch.testing import lab
 from penstock.designs.p4_switch.testing.lab import Packet
 from penstock.engine import engine
@@ -125,6 +129,38 @@ def test_random_packets_go_as_the_reference_says(egress_drops: str, places: int,
     assert {key: (each["count"], each["sum"], each["min"]) for key, each in waits.items()} == {
         key: (len(each), sum(each), min(each)) for key, each in wanted.waits.items()
     }
+
+
+@pytest.mark.parametrize("rounds", range(3))
+def test_priorities_have_places_and_rates_of_their_own(rounds: int, tmp_path: Path) -> None:
+    """Each departure in its cycle, each drop with its reason, and the depths that the program sees: those of the packet's own priority."""
+    print(f"PENSTOCK_SEED={seed()}")
+    rng = random.Random(f"{seed()} {rounds}")
+    packets = [
+        Packet(cycle, 0, rng.choice((1, 1, 1, 2)), rng.randrange(5), rng.randint(60, 300), lab.STAMP)
+        for cycle in sorted(rng.sample(range(5, 60_000), 400))
+    ]
+    own = {p: (rng.randint(1, 12), rng.choice((0, 40_000, 100_000, 200_000))) for p in rng.sample(range(5), 3)}
+    print(own)
+    limits = tuple(ByPriority(priority=p, queue_packets=places, packets_per_second=pps or None) for p, (places, pps) in own.items())
+    raw = lab.run(packets, by_priority=limits, queue_packets=20, priorities=5, pcap_out=str(tmp_path / "out.pcap"))
+    periods = {p: (places, Fraction(lab.CLOCK_HZ, pps) if pps else Fraction(0)) for p, (places, pps) in own.items()}
+    wanted = lab.expected(packets, 4, 5, 20, 0, True, periods)
+    assert lab.departures(raw) == wanted.left
+    assert {reason: count for reason, count in raw["packets"]["dropped"].items() if count} == wanted.dropped
+    assert wanted.dropped["tail_drop_packets"] > 0
+    found = [struct.unpack_from(lab.STAMP_FORMAT, data, 4)[4:6] for data, _ in RawPcapReader(str(tmp_path / "out.pcap"))]
+    assert sorted(found) == sorted(wanted.depths)
+
+
+def test_depths_are_those_of_the_packets_own_priority(tmp_path: Path) -> None:
+    """Ten packets of priority 0 wait; one of priority 7 finds nobody in its queue, and leaves nobody there."""
+    packets = [*(Packet(10 + n, 0, 1, 0, 1000, lab.STAMP) for n in range(10)), Packet(500, 0, 1, 7, 100, lab.STAMP)]
+    lab.run(packets, pcap_out=str(tmp_path / "out.pcap"))
+    frames = [data for data, _ in RawPcapReader(str(tmp_path / "out.pcap"))]
+    depths = {len(data): struct.unpack_from(lab.STAMP_FORMAT, data, 4)[4:6] for data in frames[:2]}
+    assert depths == {1000: (0, 0), 100: (0, 0)}
+    assert [struct.unpack_from(lab.STAMP_FORMAT, data, 4)[4:6] for data in frames[2:]] == [(n, 8 - n) for n in range(9)]
 
 
 @pytest.mark.parametrize(("egress_drops", "left"), [("charged", 10 + 500 + lab.OVERHEAD), ("free", 11)])

@@ -2,7 +2,7 @@
 computed by code that shares nothing with the device."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -124,6 +124,7 @@ class Expected:
     dropped: dict[str, int] = field(default_factory=dict)
     came: int = 0
     waits: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # by output and priority, cycles
+    depths: list[tuple[int, int]] = field(default_factory=list)  # of each that is taken from its queue: when it came, when it went
 
     def drop(self, reason: str) -> None:
         """Count a drop."""
@@ -138,14 +139,26 @@ class _Waiting:
     arg: int
     length: int
     since: int = 0
+    due: Fraction = Fraction(0)  # not before
+    depth: int = 0  # of its queue when it came
 
 
-def expected(packets: Sequence[Packet], ports: int, priorities: int, places: int, room: int, charged: bool) -> Expected:
+def expected(
+    packets: Sequence[Packet],
+    ports: int,
+    priorities: int,
+    places: int,
+    room: int,
+    charged: bool,
+    own: Mapping[int, tuple[int, Fraction]] | None = None,
+) -> Expected:
     """Return what should happen to packets whose inputs take no time, one at an input and cycle: each cycle, step by step.
 
-    Written from the pages alone: recirculated packets first, then the inputs in order, then the outputs; clones before their packet.
+    `own`: of single priorities their places, and the cycles from one packet to the next. Written from the pages alone: recirculated packets
+    first, then the inputs in order, then the outputs; clones before their packet.
     """
     found = Expected()
+    latest: dict[tuple[int, int], Fraction] = {}
     queues: dict[tuple[int, int], list[_Waiting]] = {(port, p): [] for port in range(ports) for p in range(priorities)}
     free = [Fraction(0)] * ports
     byte = Fraction(8 * CLOCK_HZ, LINE_BPS)
@@ -157,11 +170,14 @@ def expected(packets: Sequence[Packet], ports: int, priorities: int, places: int
         if item.output >= ports or item.priority >= priorities:
             return found.drop("no_output")
         queue = queues[item.output, item.priority]
-        if len(queue) >= places:
+        its_places, between = (own or {}).get(item.priority, (places, Fraction(0)))
+        if len(queue) >= its_places:
             return found.drop("tail_drop_packets")
         if room and sum(other.length for other in queue) + item.length > room:
             return found.drop("tail_drop_bytes")
-        item.since = now
+        item.since, item.depth = now, len(queue)
+        key = item.output, item.priority
+        item.due = latest[key] = max(Fraction(now), latest.get(key, Fraction(-(10**9))) + between)
         queue.append(item)
         return None
 
@@ -195,8 +211,12 @@ def expected(packets: Sequence[Packet], ports: int, priorities: int, places: int
             for _ in range(sum(len(queues[port, p]) for p in range(priorities))):  # a copy that comes meanwhile is one more
                 if free[port] >= now + 1:
                     break
-                priority = next(p for p in reversed(range(priorities)) if queues[port, p])
+                may_go = [p for p in range(priorities) if queues[port, p] and queues[port, p][0].due <= now]
+                if not may_go:
+                    break
+                priority = max(may_go)
                 item = queues[port, priority].pop(0)
+                found.depths.append((item.depth, len(queues[port, priority])))
                 found.waits.setdefault((port, priority), []).append(now - item.since)
                 clone = item.flags & CLONE_EGRESS and 0 < item.arg < ports
                 sent = not item.flags & (DROP_EGRESS | RECIRCULATE)
