@@ -24,8 +24,8 @@ constexpr std::uint32_t kRegisterBytes = 4096;
 // All of a program is looked at before any of it is done.
 void check(std::span<const Access> program) {
     for (const Access& access : program)
-        if (access.kind > AccessKind::Wait || access.address > kRegisterBytes - 4 || access.address % 4)
-            throw std::invalid_argument("an access is 0 (write), 1 (read) or 2 (wait) at a multiple of 4 below 4,096");
+        if (access.kind > AccessKind::Time || access.address > kRegisterBytes - 4 || access.address % 4)
+            throw std::invalid_argument("an access is 0 (write), 1 (read), 2 (wait) or 3 (time) at a multiple of 4 below 4,096");
 }
 
 }  // namespace
@@ -163,6 +163,12 @@ std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program, st
             case AccessKind::Read:
                 found.push_back(session_.read(access.address));
                 break;
+            case AccessKind::Time: {
+                const double seconds = static_cast<double>(session_.started() ? session_.now() : 0) / job_.environment.clock_hz;
+                const auto nanoseconds = static_cast<std::uint64_t>(seconds * 1e9);
+                found.insert(found.end(), {static_cast<std::uint32_t>(nanoseconds), static_cast<std::uint32_t>(nanoseconds >> 32)});
+                break;
+            }
             case AccessKind::Wait:
                 for (int reads = 0; (session_.read(access.address) & access.mask) != access.value; ++reads)
                     if (reads == kWaitReads) throw DeviceError("the device does not come to an end with what it was told to do");

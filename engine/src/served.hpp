@@ -23,6 +23,7 @@ enum class AccessKind : std::uint32_t {
     Write,  // `value` to `address`
     Read,   // `address`
     Wait,   // until what is read at `address`, masked with `mask`, is `value`
+    Time,   // answers the nanoseconds of the device's clock, as if two registers were read, the lower half first
 };
 
 // Python hands over rows of four words.

@@ -22,7 +22,7 @@ from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import busiest
 from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.plant import NONE, Plant
-from penstock.driver.carrier import READ, WAIT, WRITE, Carrier, CarrierError
+from penstock.driver.carrier import READ, TIME, WAIT, WRITE, Carrier, CarrierError
 
 COLUMNS = (
     "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "aqm_dropped_packets", "aqm_dropped_bytes",
@@ -46,40 +46,46 @@ _WIDTHS: Counts = np.array([registers.table()[name]["fields"]["value"][1] for na
 _MASKS: Counts = np.uint64(0xFFFF_FFFF_FFFF_FFFF) >> np.uint64(64) - _WIDTHS
 
 
-def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> tuple[Counts, NDArray[np.int64]]:
-    """Return the counters of some queues, a row of COLUMNS each, and how long the first packet of each has been there, in ns (0 without
-    one; `facts.sojourn` says whether the device can tell). What is of a queue is of one moment. Raises CarrierError."""
+def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> tuple[Counts, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the counters of some queues, a row of COLUMNS each, the time of each in ns of the device's clock, and how long its first
+    packet has been there, in ns (0 without one; `facts.sojourn` says whether the device can tell). What is of a queue is of one moment.
+    Raises CarrierError."""
     others = ("head_sojourn",) if facts.sojourn else ()
-    found, more = _snapshots(carrier, facts, {"queue_index": queues}, registers.COMMAND_SNAPSHOT, others)
+    found, times, more = _snapshots(carrier, facts, {"queue_index": queues}, registers.COMMAND_SNAPSHOT, others)
     heads = more[:, 0] * np.uint64(1_000_000_000) // np.uint64(facts.clock_hz) if facts.sojourn else np.zeros(len(queues))
-    return found, heads.astype(np.int64)
+    return found, times, heads.astype(np.int64)
 
 
-def snapshots_of_nodes(carrier: Carrier, facts: Facts, nodes: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
-    """Return the counters of classes at nodes, a row of COLUMNS for each pair (`facts.node_counters`). Raises CarrierError."""
-    return _snapshots(carrier, facts, {"node_index": nodes, "node_class": classes}, registers.COMMAND_SNAPSHOT_NODE, ())[0]
+def snapshots_of_nodes(
+    carrier: Carrier, facts: Facts, nodes: NDArray[np.int64], classes: NDArray[np.int64]
+) -> tuple[Counts, NDArray[np.int64]]:
+    """Return the counters of classes at nodes, a row of COLUMNS for each pair (`facts.node_counters`), and the time of each in ns of
+    the device's clock. Raises CarrierError."""
+    return _snapshots(carrier, facts, {"node_index": nodes, "node_class": classes}, registers.COMMAND_SNAPSHOT_NODE, ())[:2]
 
 
 def _snapshots(
     carrier: Carrier, facts: Facts, of: dict[str, NDArray[np.int64]], command: int, others: tuple[str, ...]
-) -> tuple[Counts, Counts]:
-    """Take a snapshot of each of what the registers in `of` name; return its counters, and what the registers in `others` show."""
+) -> tuple[Counts, NDArray[np.int64], Counts]:
+    """Take a snapshot of each of what `of` names; return its counters, its time, and what the registers in `others` show."""
     names, count = _REGISTERS if facts.aqm != "none" else _REGISTERS[:AQM_P], len(next(iter(of.values())))
     addresses = [registers.address(name) + half for name in names for half in (0, 4)] + [registers.address(name) for name in others]
     one = [
         *([WRITE, registers.address(name), 0, 0] for name in of),
         [WRITE, registers.address("queue_command"), command, 0],
         [WAIT, registers.address("status"), 0, registers.STATUS_BUSY],
+        [TIME, 0, 0, 0],
         *([READ, address, 0, 0] for address in addresses),
     ]
     program = np.tile(np.array(one, dtype=np.uint32), (count, 1))
     for number, values in enumerate(of.values()):
         program[number :: len(one), 2] = values
-    words = carrier.run(program, len(one)).astype(np.uint64).reshape(count, len(addresses))
+    answers = carrier.run(program, len(one)).astype(np.uint64).reshape(count, 2 + len(addresses))
+    times, words = (answers[:, 0] | answers[:, 1] << np.uint64(32)).astype(np.int64), answers[:, 2:]
     halves = words[:, : 2 * len(names)].reshape(count, len(names), 2)
     found = np.zeros((count, len(COLUMNS)), dtype=np.uint64)
     found[:, : len(names)] = halves[:, :, 0] | halves[:, :, 1] << np.uint64(32)
-    return found, words[:, 2 * len(names) :]
+    return found, times, words[:, 2 * len(names) :]
 
 
 def reasons(carrier: Carrier) -> dict[str, tuple[int, int]]:
@@ -139,7 +145,7 @@ class Sweep:
         self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
         self._swept: Counts = np.zeros_like(self.counts)  # `_raw` of the last sweep, which looks of single queues leave alone
         self._swept_of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)
-        self._swept_at: NDArray[np.float64] = np.zeros(queues)  # seconds of the device
+        self._swept_at: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # ns of the device
         self._kept_at = time.monotonic()
         self._began, self._waited = self._kept_at, 0.0  # of this sweep, and how long of that it has let streams go
         self._scanned_at = 0.0
@@ -150,7 +156,7 @@ class Sweep:
         # Of a device that counts by node and class itself, the sums are its own: as it has them, and when they were read.
         shape = (tree.nodes, tree.classes, len(COLUMNS)) if tree else (0, 0, 0)
         self._by_node: Counts | None = np.zeros(shape, dtype=np.uint64)  # None: what is kept does not tell
-        self._by_node_seconds = 0.0  # of the device; 0: not read yet
+        self._by_node_times: NDArray[np.int64] = np.zeros(shape[:2], dtype=np.int64)  # ns of the device; 0: not read yet
         self._by_node_at, self._by_node_took = 0.0, 0.0  # time.monotonic() of the last reading; seconds that it took
         self._load()
         self._stop = threading.Event()
@@ -193,13 +199,8 @@ class Sweep:
         for begin in range(0, len(queues), AT_ONCE):
             some = queues[begin : begin + AT_ONCE]
             with self.done:
-                counts, self.sojourn[some] = snapshots(self._plant.carrier, self._plant.facts, some)
-                self._take(some, counts, time.monotonic(), self._device_seconds(), of_sweep)
-
-    def _device_seconds(self) -> float:
-        """The device's time, of which rates are: a model is slower than a card. Our clock where it is not told. Raises CarrierError."""
-        cycles = self._plant.carrier.cycles()
-        return cycles / self._plant.facts.clock_hz if cycles else time.monotonic()
+                counts, times, self.sojourn[some] = snapshots(self._plant.carrier, self._plant.facts, some)
+                self._take(some, counts, time.monotonic(), times, of_sweep)
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # what this thread is, for those who look at the process; of Linux
@@ -238,7 +239,6 @@ class Sweep:
     def _once(self) -> None:
         if self._plant.stale:
             self._plant.restore()  # it answers again, or this fails, too
-        self.reasons = reasons(self._plant.carrier)
         queues, self._began, self._waited = self.owned(), time.monotonic(), 0.0
         for begin in range(0, len(queues), AT_ONCE):
             self._let_streams_go()
@@ -256,7 +256,10 @@ class Sweep:
         self.find_busiest()
         self._let_streams_go()
         self.look_at_nodes()
-        self._add_up(queues)
+        by_reason = reasons(self._plant.carrier)
+        with self.done:  # sums and their parts are shown together
+            self.reasons = by_reason
+            self._add_up(queues)
         self.whole += 1
         self.finished_at = time.monotonic()
 
@@ -297,25 +300,28 @@ class Sweep:
         if not facts.node_counters or not tree:
             return
         began, now = time.monotonic(), np.zeros((tree.nodes, tree.classes, len(COLUMNS)), dtype=np.uint64)
+        times = np.zeros(now.shape[:2], dtype=np.int64)
         nodes, classes = (at.ravel().astype(np.int64) for at in np.indices(now.shape[:2]))
         for begin in range(0, len(nodes), AT_ONCE):
             some = slice(begin, begin + AT_ONCE)
-            now[nodes[some], classes[some]] = snapshots_of_nodes(self._plant.carrier, facts, nodes[some], classes[some])
-        seconds = self._device_seconds()
+            at = nodes[some], classes[some]
+            now[at], times[at] = snapshots_of_nodes(self._plant.carrier, facts, *at)
         change, resets = counted(now, now if self._by_node is None else self._by_node)
         was_reset = resets.any()
         change = (now if was_reset else change).reshape(-1, len(COLUMNS))
-        took = seconds - self._by_node_seconds if self._by_node_seconds and not was_reset else 0.0
+        # Bytes and time are of the same two snapshots, and each node and class has its own.
+        took = (times - self._by_node_times).ravel() / 1e9
+        timed = not was_reset and self._by_node_times.all() and (took > 0).all()
         with self.done:
-            for level, at in self._places(nodes.astype(np.int32), classes.astype(np.uint8)).items():
-                np.add.at(self._sums[level], at, change)
-                if took > 0:
-                    self._rates[level] = np.bincount(at, weights=8.0 / took * change[:, OUT_B], minlength=len(self._rates[level]))
-            self._by_node, self._by_node_seconds = now, seconds
+            for level, places in self._places(nodes.astype(np.int32), classes.astype(np.uint8)).items():
+                np.add.at(self._sums[level], places, change)
+                if timed:
+                    self._rates[level] = np.bincount(places, weights=8.0 * change[:, OUT_B] / took, minlength=len(self._rates[level]))
+            self._by_node, self._by_node_times = now, times
         self._by_node_at = time.monotonic()
         self._by_node_took = self._by_node_at - began
 
-    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, device: float, of_sweep: bool) -> None:
+    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, device: NDArray[np.int64], of_sweep: bool) -> None:
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         since = plant.since[queues // each]
         node, classes = plant.node_of[queues // each], plant.codes.classes(plant.queue_code[queues])
@@ -325,7 +331,7 @@ class Sweep:
         self.counts[queues] = np.where(came[:, None], 0, self.counts[queues] + change)
         known = since == self._swept_of[queues]
         if of_sweep:
-            seconds = np.maximum(device - self._swept_at[queues], 1e-6)
+            seconds = np.maximum(device - self._swept_at[queues], 1000) / 1e9
             swept = (raw - self._swept[queues]) & _MASKS
             self.rates[queues] = np.where(known, 8.0 * swept[:, OUT_B] / seconds, 0.0)
             self.drops[queues] = np.where(known, swept[:, DROP_P].astype(np.int64), 0)

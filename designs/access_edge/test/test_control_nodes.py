@@ -14,7 +14,7 @@ from penstock.designs.access_edge.control import sweep as sweeps
 from penstock.designs.access_edge.control.facts import Tree
 from penstock.designs.access_edge.control.sweep import COLUMNS, OUT_B, Sweep
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, home, plant_of
-from penstock.driver.carrier import READ, WAIT, WRITE
+from penstock.driver.carrier import READ, TIME, WAIT, WRITE
 from penstock.testing.testkit import seed
 
 NODES, CLASSES, CLOCK = 8, 3, 200_000_000
@@ -56,9 +56,29 @@ class Counter:
                 }
             elif kind == READ:
                 found.append(self.shown[address])
+            elif kind == TIME:
+                now = self.now * 1_000_000_000 // CLOCK
+                found += [now & 0xFFFF_FFFF, now >> 32]
             else:
                 assert kind == WAIT
         return np.array(found, dtype=np.uint32)
+
+
+class Flowing(Counter):
+    """Whose counters grow at rates of their own while it is read, by a machine that is busy: any time may pass between two accesses."""
+
+    def __init__(self, rng: random.Random) -> None:
+        super().__init__()
+        self.rng, self.now = rng, CLOCK
+        self.rates = np.array([[rng.choice([0, rng.random()]) for _ in range(CLASSES)] for _ in range(NODES)])  # byte a cycle
+
+    def run(self, program: Any, step: int = 0) -> Any:
+        found = []
+        for row in range(0, len(program), step):
+            self.now += int(self.rng.choice([0, self.rng.random(), self.rng.random()]) * CLOCK * 0.05)
+            self.counts[:, :, OUT_B] = (self.rates * self.now).astype(np.uint64)
+            found.append(super().run(program[row : row + step]))
+        return np.concatenate(found)
 
 
 def sweep_of(device: Counter, kept: dict[str, bytes], facts: Any = FACTS) -> Sweep:
@@ -115,6 +135,20 @@ def test_rates_are_of_the_time_between_two_looks() -> None:
         sweep.look_at_nodes()
         for level, expected in added_up(sent).items():
             assert [row.rate_bps for row in sweep.sums(level)] == [int(8 * counts[OUT_B] / seconds) for counts in expected], level
+
+
+def test_rates_are_bytes_and_time_of_the_same_snapshots() -> None:
+    """However long the machine takes from one access to the next, what is shown is what flows: none of it is of two moments."""
+    print(f"PENSTOCK_SEED={seed()}")
+    device = Flowing(random.Random(seed()))
+    sweep = sweep_of(device, {})
+    sweep.look_at_nodes()
+    per_second = device.rates * 8 * CLOCK
+    for _ in range(30):
+        sweep.look_at_nodes()
+        assert [row.rate_bps for row in sweep.sums("node")] == pytest.approx(per_second.sum(axis=1), rel=1e-4, abs=100)
+        shown = [row.rate_bps for row in sweep.sums("port")]
+        assert shown == pytest.approx([per_second[port == PORT_OF].sum() for port in range(4)], rel=1e-4, abs=100)
 
 
 @pytest.mark.parametrize(("seconds", "readings"), [(0.001, 1), (0.04, 2), (0.3, 9)])

@@ -24,7 +24,7 @@ from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import Sweep
-from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
+from penstock.driver.carrier import READ, TIME, WAIT, WRITE, CarrierError
 from penstock.driver.remote import listening
 from penstock.v1 import (
     common_pb2,
@@ -86,6 +86,9 @@ class Mirror:
                 self._write(address, value)
             elif kind == READ:
                 found.append(self.registers[address])
+            elif kind == TIME:
+                now = time.monotonic_ns()
+                found += [now & 0xFFFFFFFF, now >> 32]
             else:
                 assert kind == WAIT and self.registers[address] & mask == value
         return np.array(found, dtype=np.uint32)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import UserError
 
-WRITE, READ, WAIT = 0, 1, 2  # an access: kind, address, value, mask
+WRITE, READ, WAIT, TIME = 0, 1, 2, 3  # an access: kind, address, value, mask
 PROGRAM = np.dtype(np.uint32)
 PART = 1024  # accesses that a carrier which cannot be interrupted does at once, where others may come in
 WAIT_READS = 100_000  # of a wait, before the device counts as stuck
@@ -32,7 +32,8 @@ class Carrier(Protocol):
     def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
         """Do the accesses of a program (rows of kind, address, value, mask) and return what its reads have read, in their order.
 
-        A wait reads until the value, masked, is the one given. All of a program is done before the next one begins, whichever thread
+        A wait reads until the value, masked, is the one given. A time is answered with two words, the lower first: nanoseconds of the
+        device's clock, or of ours where that cannot be told. All of a program is done before the next one begins, whichever thread
         brings it; but with `step` others may come in after each so many accesses, or a multiple of that, so that a long
         program keeps no other one waiting. Raises CarrierError.
         """
@@ -71,5 +72,5 @@ def check(rows: NDArray[np.uint32], size: int) -> None:
     """Raise CarrierError unless the rows are a program for registers of `size` bytes."""
     if rows.dtype != PROGRAM or rows.ndim != 2 or rows.shape[1] != 4:
         raise CarrierError("a program is an array of rows of four 32-bit words")
-    if rows.size and (int(rows[:, 0].max()) > WAIT or int(rows[:, 1].max()) > size - 4 or (rows[:, 1] & 3).any()):
-        raise CarrierError(f"an access is 0 (write), 1 (read) or 2 (wait) at a multiple of 4 below {size:,}")
+    if rows.size and (int(rows[:, 0].max()) > TIME or int(rows[:, 1].max()) > size - 4 or (rows[:, 1] & 3).any()):
+        raise CarrierError(f"an access is 0 (write), 1 (read), 2 (wait) or 3 (time) at a multiple of 4 below {size:,}")

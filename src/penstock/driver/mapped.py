@@ -3,12 +3,13 @@
 import mmap
 import os
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.driver.carrier import READ, WAIT_READS, WRITE, CarrierError, check, parts
+from penstock.driver.carrier import READ, TIME, WAIT_READS, WRITE, CarrierError, check, parts
 
 
 class Mapped:
@@ -46,6 +47,9 @@ class Mapped:
                         words[at] = value
                     elif kind == READ:
                         found.append(words[at])
+                    elif kind == TIME:
+                        now = time.monotonic_ns()
+                        found += [now & 0xFFFFFFFF, now >> 32]
                     else:
                         self._wait(at, value, mask)
         return np.array(found, dtype=np.uint32)
