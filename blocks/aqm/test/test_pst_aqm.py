@@ -144,7 +144,8 @@ def plugged(part: Part, parameters: dict[str, int]) -> list[Path]:
 def test_verdicts(name: str, estimate: int) -> None:
     gains = {"UpdateTicks": 40, "Alpha": 60_000, "Beta": 60_000, "MeanPacketBytes": MEAN} if name == "pie" else {}
     shape = {"Queues": QUEUES, "Judges": 2 if name == "pie" else 1, "Estimate": estimate, "TimeWidth": 20, "TickShift": 2}
-    run_module("aqm", "pst_aqm", shape, "verdicts", sources=plugged(find("aqm", name), gains))
+    updates = [f"pst_pie.ev_update_{signal}_o" for signal in ("valid", "queue")]
+    run_module("aqm", "pst_aqm", shape, "verdicts", sources=plugged(find("aqm", name), gains), inside=updates)
 
 
 @cocotb.test()

@@ -12,6 +12,7 @@ def test(
     context: typer.Context,
     slow: Annotated[bool, typer.Option("--slow", help="Run the long tests as well.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Run what fits into five minutes, and say what is left out.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run proofs, soaks and simulations that are known to pass, too.")] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -28,6 +29,7 @@ def test(
     from penstock.engine import engine
     from penstock.errors import UserError
     from penstock.paths import ROOT, need_checkout, tool_environment
+    from penstock.testing import verdicts
 
     need_checkout("test")
     if slow and quick:
@@ -45,6 +47,9 @@ def test(
     jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
     side_by_side = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
     command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *(["--quick"] if quick else []), *arguments]
+    environment = tool_environment() | ({verdicts.AGAIN: "1"} if again else {})
+    # The tests start Python some thousand times: what it compiles is kept.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if {"--pdb", "--trace"} & set(arguments):  # the debugger needs the terminal
-        os.execve(sys.executable, command, tool_environment())
-    raise typer.Exit(children.hand_over(command, tool_environment()))
+        os.execve(sys.executable, command, environment)
+    raise typer.Exit(children.hand_over(command, environment))

@@ -13,12 +13,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
 
 from penstock import paths
+from penstock.testing import verdicts
 
 QUICK_SECONDS = 370.0  # of CPU: with what pytest itself takes and tests wait for, under five minutes on two cores
 OWN_SECONDS = 60.0  # of pytest, which collects all tests in each of its processes
@@ -67,7 +69,8 @@ def _of_the_tests(function: object) -> bool:
     return inspect.isfunction(function) and not function.__module__.startswith(("penstock.", "_pytest", "cocotb"))
 
 
-def mentioned(functions: Iterable[Callable[..., Any] | None]) -> tuple[set[str], set[str]]:
+@lru_cache(maxsize=4096)  # variants of a test share it
+def mentioned(functions: tuple[Callable[..., Any] | None, ...]) -> tuple[set[str], set[str]]:
     """Return the names that `functions` use, and their words: theirs and those of the functions and classes beside them that they use."""
     names: set[str] = set()
     words: set[str] = set()
@@ -97,7 +100,7 @@ def kind_of(item: pytest.Item) -> str:
         return "slow"
     fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
     used = [definition.func for definitions in fixtures.values() for definition in definitions if _of_the_tests(definition.func)]
-    names, words = mentioned([getattr(item, "function", None), *used])
+    names, words = mentioned((getattr(item, "function", None), *used))
     return next((kind.name for kind in KINDS.values() if kind.calls & names or kind.says & words), "software")
 
 
@@ -207,6 +210,7 @@ class _Plugin:
         self.passed: set[str] = set()
         self.until: float | None = None  # _spent() at the end of the last test
         self.summary: list[str] = []
+        self.known = 0  # verdicts that were used instead of a run
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -239,6 +243,7 @@ class _Plugin:
     def pytest_runtest_setup(self) -> Iterator[None]:
         if self.until is None:  # the first one: what was before is collection
             self.until = _spent()
+        self.used = verdicts.used()
         yield
 
     @pytest.hookimpl(wrapper=True)
@@ -248,6 +253,7 @@ class _Plugin:
         finally:
             before, self.until = self.until or 0.0, _spent()
             item.user_properties.append(("cpu_seconds", self.until - before))
+            item.user_properties.append(("known", verdicts.used() - self.used))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self.worker:
@@ -255,7 +261,10 @@ class _Plugin:
         if report.when == "call" and report.passed:
             self.passed.add(report.nodeid)
         elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
-            self.measured[report.nodeid] = dict(report.user_properties)["cpu_seconds"]  # type: ignore[assignment]
+            properties: dict[str, Any] = dict(report.user_properties)
+            self.known += properties["known"]
+            if not properties["known"]:
+                self.measured[report.nodeid] = properties["cpu_seconds"]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.worker:
@@ -266,6 +275,9 @@ class _Plugin:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for line in self.summary:
             terminalreporter.write_line(line)
+        if self.known:
+            what = "a proof, soak or simulation was" if self.known == 1 else f"{self.known:,} proofs, soaks and simulations were"
+            terminalreporter.write_line(f"{what} not run: the same has passed before (--again runs them).")
 
 
 def pytest_configure(config: pytest.Config) -> None:
