@@ -13,7 +13,7 @@ from penstock.errors import UserError
 from penstock.hardware import expected, library, synth, timing_paths
 
 CORE = "pst_access_edge_core"
-EXPECTED = [(module, entry) for path in expected.files() for module, entries in expected._read(path).items() for entry in entries]
+EXPECTED = [(module, entry) for path in expected.files() for module, entries in expected.read(path).items() for entry in entries]
 
 
 def area(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
@@ -194,7 +194,7 @@ def test_sources_below_a_path_with_blanks(tmp_path: Path, monkeypatch: pytest.Mo
 def test_expectations_name_modules_and_parameters_that_exist() -> None:
     assert expected.files()
     for path in expected.files():
-        for module, entries in expected._read(path).items():
+        for module, entries in expected.read(path).items():
             assert module in library.modules(), f"{path}: {module}"
             for entry in entries:
                 if entry.config:
@@ -277,7 +277,7 @@ def test_a_file_of_expectations_that_is_not_sound_is_refused(text: str, words: s
     path = tmp_path / "expected.yaml"
     path.write_text(text)
     with pytest.raises(UserError, match=words):
-        expected._read(path)
+        expected.read(path)
 
 
 def test_the_core_of_2048_queues_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:

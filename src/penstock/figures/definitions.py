@@ -18,11 +18,13 @@ from ruamel.yaml.error import YAMLError
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
 from penstock.figures import templates
+from penstock.hardware import expected
 from penstock.paths import ROOT, shown
 
 FOLDERS = ("docs/figures", "blocks/*/figures", "designs/*/figures")
 COMMANDS = ("bench", "synth", "run", "paper")
 NOT_MEASURED = "not measured"
+AREA_KEYS = ("lut", "lut_memory", "ff", "bram", "uram", "dsp", "logic_levels", "fmax_mhz")
 
 Cell = dict[str, Any]
 
@@ -108,8 +110,9 @@ class Topic:
 
     name: str
     path: Path
-    tables: dict[str, Table]
-    values: dict[str, Value]
+    tables: dict[str, Table] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    area: tuple[str, ...] = ()  # commands of expected.yaml, whose results other topics may show
 
     @property
     def result(self) -> Path:
@@ -169,6 +172,8 @@ class Topic:
         for value, entry in self.values.items():
             if name in (None, value):
                 add(_plain(entry.command), templates.keys(entry.show), entry.rates)
+        for command in self.area:
+            add(command, list(AREA_KEYS), None)
         for row in rows.values():
             if row.words()[:1] not in [[command] for command in COMMANDS]:
                 raise UserError(f"{shown(self.path)}: {row.command!r}: begins with none of {', '.join(COMMANDS)}")
@@ -193,7 +198,15 @@ def topics(root: Path = ROOT) -> dict[str, Topic]:
         if path.stem in found:
             raise UserError(f"{shown(path)}: {shown(found[path.stem].path)} has the same name; a topic is found by it")
         found[path.stem] = _read(path)
+    for path in sorted(path for folder in ("blocks", "designs") for path in root.glob(f"{folder}/*/expected.yaml")):
+        commands = [entry.command(module) for module, entries in expected.read(path).items() for entry in entries]
+        found[f"area-{path.parent.name}"] = Topic(f"area-{path.parent.name}", path, area=tuple(commands))
     return found
+
+
+def owners(known: dict[str, Topic]) -> dict[str, Topic]:
+    """Return, for each command of an expected.yaml, the topic that keeps its result."""
+    return {command: topic for topic in known.values() for command in topic.area}
 
 
 def _read(path: Path) -> Topic:
@@ -210,11 +223,22 @@ def _read(path: Path) -> Topic:
 def chosen(known: dict[str, Topic], name: str | None) -> list[tuple[Topic, dict[str, Row]]]:
     """Return the topics that `name` means, `TOPIC` or `TOPIC.TABLE`, with the measurements of each; all for None. Raises UserError."""
     if name is None:
-        return [(topic, topic.rows()) for topic in known.values()]
+        return _kept_by_owners(known, [(topic, topic.rows()) for topic in known.values()])
     if name in known:
-        return [(known[name], known[name].rows())]
+        return _kept_by_owners(known, [(known[name], known[name].rows())])
     topic, _, part = name.partition(".")
     if topic in known and part in {**known[topic].tables, **known[topic].values}:
-        return [(known[topic], known[topic].rows(part))]
+        return _kept_by_owners(known, [(known[topic], known[topic].rows(part))])
     names = [*known, *(f"{topic.name}.{part}" for topic in known.values() for part in {**topic.tables, **topic.values})]
     raise UserError(f"there are no figures {name!r}{nearest(name, names)}")
+
+
+def _kept_by_owners(known: dict[str, Topic], chosen: list[tuple[Topic, dict[str, Row]]]) -> list[tuple[Topic, dict[str, Row]]]:
+    """Return the same with each command of an expected.yaml below the topic that keeps it."""
+    owner, found = owners(known), {topic.name: rows for topic, rows in chosen}
+    for topic, rows in chosen:
+        for command in [command for command in rows if owner.get(command, topic) is not topic]:
+            row = rows.pop(command)
+            row.keys = list(AREA_KEYS)
+            found.setdefault(owner[command].name, {}).setdefault(command, row)
+    return [(known[name], rows) for name, rows in found.items()]

@@ -10,7 +10,7 @@ from pathlib import Path
 from penstock.basics.tables import cell
 from penstock.errors import UserError
 from penstock.figures import templates
-from penstock.figures.definitions import NOT_MEASURED, Shown, Topic
+from penstock.figures.definitions import NOT_MEASURED, Shown, Topic, owners
 from penstock.figures.results import Measured
 from penstock.paths import ROOT
 
@@ -43,6 +43,7 @@ class Writer:
 
     def __init__(self, topics: Mapping[str, Topic], measured: Mapping[str, Mapping[str, Measured]]) -> None:
         self._topics, self._measured = topics, measured
+        self._owners = owners(topics)
 
     def table(self, topic: Topic, name: str) -> str:
         """Return a table as Markdown, between empty lines."""
@@ -58,7 +59,7 @@ class Writer:
     def _text(self, topic: Topic, shown: Shown) -> str:
         if shown.command is None:
             return shown.text
-        found = self._measured[topic.name].get(shown.command)
+        found = self._measured[self._owners.get(shown.command, topic).name].get(shown.command)
         if found is None:
             return NOT_MEASURED
         try:

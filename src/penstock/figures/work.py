@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.figures import check, definitions, measure, pages, results
-from penstock.figures.definitions import Row
+from penstock.figures.definitions import Row, Topic
 from penstock.figures.measure import Done
 from penstock.figures.results import Measured
 from penstock.paths import ROOT, shown
@@ -29,6 +29,7 @@ class Work:
 
     def __post_init__(self) -> None:
         self.topics = definitions.topics(self.root)
+        self.owners = definitions.owners(self.topics)
         self.chosen = definitions.chosen(self.topics, self.name)
         self.rows: dict[str, Row] = {}
         for _, rows in self.chosen:
@@ -63,8 +64,10 @@ class Work:
         """Measure what is cheap (`slow`: all) and compare; return the report."""
         report = check.Report()
         for topic, rows in self.chosen:
-            whole = self.name is None or self.name == topic.name
-            check.of_files(report, topic, rows, self.files[topic.name], whole)
+            check.of_files(report, topic, rows, self.files[topic.name])
+            if self.name in (None, topic.name):
+                gone = [command for command in self.files[topic.name] if command not in self._kept_in(topic)]
+                report.findings += [f"{shown(topic.result)}: {command}: no longer in {topic.path.name}" for command in gone]
         check.of_pages(report, self.root, self.topics, self.files, {topic.name for topic, _ in self.chosen})
         there = {command: row for command, row in self.rows.items() if command in self.committed}
         chosen = list(there) if slow else check.quick(there, self.committed)
@@ -83,6 +86,10 @@ class Work:
             "different": report.different, "failed": report.failed, "findings": report.findings, "red": report.red,
         }  # fmt: skip
 
+    def _kept_in(self, topic: Topic) -> set[str]:
+        """Return the commands whose results are in the file of a topic."""
+        return {command for command in topic.rows() if self.owners.get(command, topic) is topic}
+
     def _measured(self) -> list[str]:
         return [command for command, done in self.ended.items() if done.measured]
 
@@ -100,7 +107,7 @@ class Work:
         written = []
         for topic, rows in self.chosen:
             file = self.files[topic.name]
-            fresh = {command: row for command, row in file.items() if command in topic.rows()}
+            fresh = {command: row for command, row in file.items() if command in self._kept_in(topic)}
             for command, row in rows.items():
                 if command in ready:
                     fresh[command] = results.merged(file.get(command), _only(ready[command], row))

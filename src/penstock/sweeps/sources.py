@@ -16,7 +16,7 @@ FOLDERS = ("src", "engine", "blocks", "designs", "p4")
 FILES = ("CMakeLists.txt", "requirements.txt")
 SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4", ".json"}
 LEFT_OUT = {"test", "formal", "__pycache__", "_tree"}  # folders; _tree: an installation's hardware, which counts as the repository's
-NO_SOURCES = {"faults.yaml", "expected.yaml"}
+NO_SOURCES = {"faults.yaml", "expected.yaml", "expected.json"}
 DIGITS = 12
 INSIDE = "@/"  # before the path of a file of the repository, whose place differs from machine to machine
 
