@@ -90,6 +90,15 @@ def checked(root: Path, bench: Bench | None = None, slow: bool = True) -> dict[s
     return Work(None, root=root).compare(bench or Bench(), slow)
 
 
+def change(path: str, was: str, now: str) -> Callable[[Path], None]:
+    def planted(root: Path) -> None:
+        text = (root / path).read_text()
+        assert was in text
+        (root / path).write_text(text.replace(was, now, 1))
+
+    return planted
+
+
 def test_tables_and_numbers_of_sentences_are_written(root: Path) -> None:
     page = (root / "docs/speed.md").read_text()
     assert page == (
@@ -123,18 +132,27 @@ def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
     assert len(bench.ran) == 5 and not checked(folder)["not_measured"]
 
 
+def test_what_changes_while_it_is_measured_is_not_undone(tmp_path: Path) -> None:
+    """A call that takes hours writes into the definitions, results and pages of its end."""
+    folder, bench = project(tmp_path), Bench()
+
+    def meanwhile(rows: list[Row], costs: dict[str, float], ended: dict[str, Done]) -> None:
+        bench(rows, costs, ended)
+        change("docs/figures/small.yaml", "[16, 2048]", "[16, 32]")(folder)
+        other = Bench()
+        other.drift = {"wait": 3}
+        Work("small.changes", again=True, root=folder).write(other, only_missing=False)
+        change("docs/speed.md", "The end.", "The very end.")(folder)
+
+    Work("small.speed", root=folder).write(meanwhile, only_missing=False)
+    page = (folder / "docs/speed.md").read_text()
+    assert "| 32 | not measured |" in page and "| 4 | 0.25 |" in page and "very end" in page and "2,048" not in page
+    assert "2048" not in (folder / "docs/figures/small.json").read_text()
+
+
 def test_nothing_has_drifted(root: Path) -> None:
     report = checked(root)
     assert not report["red"] and not report["left_out"] and len(report["measured"]) == 7
-
-
-def change(path: str, was: str, now: str) -> Callable[[Path], None]:
-    def planted(root: Path) -> None:
-        text = (root / path).read_text()
-        assert was in text
-        (root / path).write_text(text.replace(was, now, 1))
-
-    return planted
 
 
 @pytest.mark.parametrize(

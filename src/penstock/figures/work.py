@@ -9,7 +9,7 @@ from penstock.figures import check, definitions, measure, pages, results
 from penstock.figures.definitions import Row, Topic
 from penstock.figures.measure import Done
 from penstock.figures.results import Measured
-from penstock.paths import ROOT, shown
+from penstock.paths import ROOT, alone_in, shown
 
 SCHEMA = "penstock.figures.report/1"
 UNKNOWN_SECONDS = 30.0  # what a row takes that nobody has measured yet
@@ -28,6 +28,9 @@ class Work:
     known: dict[str, Measured] = field(default_factory=dict)  # measured before with the same sources
 
     def __post_init__(self) -> None:
+        self._read()
+
+    def _read(self) -> None:
         self.topics = definitions.topics(self.root)
         self.owners = definitions.owners(self.topics)
         self.chosen = definitions.chosen(self.topics, self.name)
@@ -55,8 +58,10 @@ class Work:
         try:
             self._run(todo, run)
         finally:
-            written += self._write_files()
-            written += self._write_pages()
+            with alone_in(measure.KEPT):
+                self._read()  # measuring takes hours: definitions and files may be others by now
+                written += self._write_files()
+                written += self._write_pages()
         failed = [{"command": command, "words": done.failure} for command, done in self.ended.items() if done.failure]
         return {"measured": self._measured(), "known": sorted(self.known), "failed": failed, "written": written}
 
