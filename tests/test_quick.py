@@ -90,7 +90,7 @@ def times(house: Path) -> dict[str, float]:
 @pytest.mark.parametrize("processes", [0, 2])
 def test_what_is_left_out_is_said(house: Path, processes: int) -> None:
     """By kind, with how to run it; in one process and in several."""
-    side_by_side = ["-n", str(processes), "--dist", "loadfile"] if processes else []
+    side_by_side = ["-n", str(processes), "--dist", "loadscope"] if processes else []
     printed = run(house, "--quick", *side_by_side)
     assert "2 failed, 20 passed" in printed  # of each file: soak, simulation, device and seven of software
     said = [line.split() for line in printed.splitlines()]
@@ -98,14 +98,14 @@ def test_what_is_left_out_is_said(house: Path, processes: int) -> None:
     for kind in ("slow", "proof", "synthesis"):
         how = "./penstock test --slow" if kind == "slow" else f'./penstock test -m "{kind} and not slow"'
         assert ["2", "of", "2", *KINDS[kind].words.split(), *how.split()] in said
-    assert "(0 of them were measured here before)" in printed
+    assert "(0 of them were measured here before," in printed
     kept = times(house)
     assert len(kept) == 20 and not any("fails" in name for name in kept)
     assert 0 < kept["test_one.py::test_software[1]"] + kept["test_one.py::test_software[2]"] < kept["test_one.py::test_software[4]"] * 2
     assert kept["test_one.py::test_device"] > kept["test_one.py::test_software[4]"], "its fixture is"
     assert kept["test_one.py::test_that_ends"] > kept["test_one.py::test_software[4]"], "what ends with it is"
     assert kept["test_one.py::test_that_builds"] < kept["test_one.py::test_software[4]"], "what is built is not the test's"
-    assert "(20 of them were measured here before)" in run(house, "--quick", *side_by_side)
+    assert "(20 of them were measured here before," in run(house, "--quick", *side_by_side)
 
 
 @pytest.mark.parametrize("processes", [0, 2])
@@ -114,12 +114,27 @@ def test_what_took_long_is_left_out(house: Path, processes: int) -> None:
     slow = {f"test_one.py::test_software[{n}]": QUICK_SECONDS / 4 + n for n in range(5)}
     (house / "build").mkdir()
     (house / "build" / "test-times.json").write_text(json.dumps(slow | {"test_gone.py::test_x": 1.0}))
-    side_by_side = ["-n", str(processes), "--dist", "loadfile"] if processes else []
+    side_by_side = ["-n", str(processes), "--dist", "loadscope"] if processes else []
     printed = run(house, "--quick", "test_one.py", *side_by_side)
     assert "--quick leaves out 7 of 14 tests:" in printed and "4 of     8  of models" in printed
     kept = times(house)
     assert kept["test_one.py::test_software[0]"] < 1 and kept["test_one.py::test_software[1]"] == slow["test_one.py::test_software[1]"]
     assert "test_gone.py::test_x" not in kept
+
+
+def test_nothing_begins_when_the_time_is_over(house: Path) -> None:
+    """However long something was built, and whatever was expected."""
+    (house / "conftest.py").write_text(f"{CONFTEST}\ntestkinds.QUICK_WALL_SECONDS = testkinds.QUICK_LEAST_SECONDS = 0\n")
+    printed = run(house, "--quick", "test_one.py")
+    assert "11 skipped, 3 deselected" in printed and "11 of these had not begun after 0 s" in printed
+    assert not (house / "build" / "test-times.json").exists()
+
+
+def test_what_was_not_measured_counts_with_its_builds() -> None:
+    """So a cold tree runs less of what is compiled."""
+    tests = [made(f"f{number}", 0, "device", str(number)) for number in range(200)]
+    unmeasured = KINDS["device"].seconds + KINDS["device"].build
+    assert len(choose(tests, {})) == int(QUICK_SECONDS / unmeasured) < len(choose(tests, {test.name: 5.0 for test in tests}))
 
 
 def test_kinds_are_marks(house: Path) -> None:

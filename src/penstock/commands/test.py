@@ -23,15 +23,17 @@ def test(
     """Run the tests: blocks, designs, engine and workbench. What else is given goes to pytest (-k NAME, -x, a file, ...)."""
     import os
     import sys
+    import time
     from pathlib import Path
 
     from penstock.basics import children
     from penstock.engine import engine
     from penstock.errors import UserError
     from penstock.paths import ROOT, need_checkout, tool_environment
-    from penstock.testing import verdicts
+    from penstock.testing import basis, verdicts
 
     need_checkout("test")
+    os.environ[basis.BEGAN] = str(time.time())
     if slow and quick:
         raise UserError("--slow runs all tests and --quick as many as fit into five minutes: give one of them")
     engine.build(lambda line: print(f"penstock: {line}", file=sys.stderr))
@@ -45,7 +47,7 @@ def test(
     os.chdir(ROOT)
     sys.stdout.flush()
     jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
-    side_by_side = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
+    side_by_side = ["-n", str(jobs), "--dist", "loadscope"] if jobs > 1 else []
     command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *(["--quick"] if quick else []), *arguments]
     environment = tool_environment() | ({verdicts.AGAIN: "1"} if again else {})
     # The tests start Python some thousand times: what it compiles is kept.

@@ -3,28 +3,34 @@
 A kind is found from what a test calls, itself or through helpers beside it, never from a list of names; it is a mark, so `-m proof` works.
 The cost of a test is the CPU time from the end of the test before it to its own when it last passed here, fixtures and what ends with them
 with it, without what was built for it; every run keeps it, in build/test-times.json. `--quick` leaves the kinds out that take long by their
-nature and fills `QUICK_SECONDS` with the rest: of each test function its cheapest variant first, then the cheapest of all others.
+nature and fills `QUICK_SECONDS` with the rest: of each test function its cheapest variant first, then the cheapest of all others. One that
+has not passed here yet counts with what is built for it. Whatever was expected, `--quick` begins no test after `QUICK_WALL_SECONDS`.
 """
 
 import fcntl
 import inspect
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
 
 from penstock import paths
-from penstock.testing import verdicts
+from penstock.testing import basis, verdicts
 
 QUICK_SECONDS = 370.0  # of CPU: with what pytest itself takes and tests wait for, under five minutes on two cores
 OWN_SECONDS = 60.0  # of pytest, which collects all tests in each of its processes
 FILE_SECONDS = 150.0  # of one file, whose tests run one after the other
+QUICK_WALL_SECONDS = 270.0  # from the start of the command: then no further test begins, so that all is over within five minutes
+QUICK_LEAST_SECONDS = 60.0  # that the tests get in any case, however long the engine was built
+NO_TIME = "--quick has no time left"
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,15 @@ class Kind:
     quick: bool
     calls: frozenset[str] = frozenset()
     says: frozenset[str] = frozenset()
+    build: float = 0.0  # assumed for what is built for it, until it has passed
+
+    @property
+    def unmeasured(self) -> float:
+        """What a test costs that has not passed here."""
+        return self.seconds + self.build
 
 
+_DEVICES = frozenset({"build_device", "build_core", "TestCore", "bench"})
 # The first that fits.
 KINDS = {
     kind.name: kind
@@ -46,9 +59,11 @@ KINDS = {
         Kind("slow", "marked slow: minutes each", 300, False),
         Kind("proof", "proofs", 60, False, frozenset({"run_proof"})),
         Kind("synthesis", "of synthesis", 60, False, says=frozenset({"synth"})),
-        Kind("soak", "soaks of a module in C++", 8, True, frozenset({"run_soak"})),
-        Kind("simulation", "simulations of a module in cocotb", 8, True, frozenset({"run_module"})),
-        Kind("device", "of whole devices and cores in RTL", 15, True, frozenset({"build_device", "build_core", "TestCore", "bench"})),
+        Kind("soak", "soaks of a module in C++", 2, True, frozenset({"run_soak"}), build=4),
+        Kind("simulation", "simulations of a module in cocotb", 5, True, frozenset({"run_module"}), build=2),
+        Kind(
+            "device", "of whole devices and cores in RTL", 5, True, frozenset({"build_device", "build_core", "TestCore", "bench"}), build=8
+        ),
         Kind("software", "of models, engine and workbench", 0.1, True),
     )
 }
@@ -120,7 +135,7 @@ class Collected:
 def choose(tests: Iterable[Collected], times: Mapping[str, float]) -> set[str]:
     """Return the names of the tests that --quick runs."""
     candidates = [test for test in tests if KINDS[test.kind].quick]
-    cost = {test.name: times.get(test.name, KINDS[test.kind].seconds) for test in candidates}
+    cost = {test.name: times.get(test.name, KINDS[test.kind].unmeasured) for test in candidates}
     candidates.sort(key=lambda test: (cost[test.name], test.name))
     functions: set[str] = set()
     first, others = [], []
@@ -147,8 +162,8 @@ def summary(all_of: Mapping[str, int], left_out: Mapping[str, int], expected_sec
             lines.append(f"  {left_out[name]:5,} of {all_of[name]:5,}  {kind.words:35}  {how}")
     lines.append("All but those marked slow: ./penstock test; all: ./penstock test --slow.")
     lines.append(
-        f"The {chosen:,} that ran should take {(expected_seconds + OWN_SECONDS) / 2:.0f} s on two cores when nothing is to be built"
-        f" ({measured:,} of them were measured here before)."
+        f"The {chosen:,} that ran should take {(expected_seconds + OWN_SECONDS) / 2:.0f} s on two cores"
+        f" ({measured:,} of them were measured here before, and count without what is built for them)."
     )
     return lines
 
@@ -211,10 +226,26 @@ class _Plugin:
         self.until: float | None = None  # _spent() at the end of the last test
         self.summary: list[str] = []
         self.known = 0  # verdicts that were used instead of a run
+        self.late = 0  # tests that --quick had no time for
+        now = time.time()
+        began = float(os.environ.get(basis.BEGAN, now))
+        self.end: float = self.worker["end"] if self.worker else max(began + QUICK_WALL_SECONDS, now + QUICK_LEAST_SECONDS)
+        self.kinds_file = Path(self.worker["kinds"]) if self.worker else paths.BUILD / f"test-kinds-{os.getpid()}.json"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["times"] = self.times
+        node.workerinput |= {"times": self.times, "end": self.end, "kinds": str(self.kinds_file)}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        if config.getoption("dist") != "loadscope":
+            return None
+        from penstock.testing.testorder import LongestFirst
+
+        return LongestFirst(config, log, self.kinds_file, self._cost, cheapest=self.quick)
+
+    def _cost(self, name: str, kind: str) -> float:
+        return self.times.get(name, KINDS[kind].unmeasured)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -228,6 +259,9 @@ class _Plugin:
                 item.add_marker(kinds[item.nodeid])
         collected = list(items)
         yield  # -k and -m
+        if self.worker and self.worker["workerid"] == "gw0":  # all have the same
+            self.kinds_file.parent.mkdir(parents=True, exist_ok=True)
+            self.kinds_file.write_text(json.dumps({item.nodeid: kinds[item.nodeid] for item in items}))
         if not self.quick:
             return
         tests = [Collected(item.nodeid, item.nodeid.split("[")[0], item.nodeid.split("::")[0], kinds[item.nodeid]) for item in items]
@@ -236,7 +270,7 @@ class _Plugin:
         items[:] = [item for item in items if item.nodeid in chosen]
         all_of = Counter(kinds[item.nodeid] for item in collected)
         left_out = all_of - Counter(kinds[item.nodeid] for item in items)
-        expected = sum(self.times.get(name, KINDS[kinds[name]].seconds) for name in chosen)
+        expected = sum(self.times.get(name, KINDS[kinds[name]].unmeasured) for name in chosen)
         self.summary = summary(all_of, left_out, expected, len(chosen & self.times.keys()), len(chosen))
 
     @pytest.hookimpl(wrapper=True)
@@ -244,6 +278,8 @@ class _Plugin:
         if self.until is None:  # the first one: what was before is collection
             self.until = _spent()
         self.used = verdicts.used()
+        if self.quick and time.time() > self.end:
+            pytest.skip(NO_TIME)
         yield
 
     @pytest.hookimpl(wrapper=True)
@@ -258,6 +294,8 @@ class _Plugin:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self.worker:
             return
+        if report.skipped and isinstance(report.longrepr, tuple) and report.longrepr[2].endswith(NO_TIME):
+            self.late += 1
         if report.when == "call" and report.passed:
             self.passed.add(report.nodeid)
         elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
@@ -271,9 +309,14 @@ class _Plugin:
             session.config.workeroutput["quick"] = self.summary  # type: ignore[attr-defined]
         else:
             keep_times(self.measured)
+            self.kinds_file.unlink(missing_ok=True)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for line in self.summary:
+            terminalreporter.write_line(line)
+        if self.late:
+            what = f"{self.late:,} of these had not begun after {QUICK_WALL_SECONDS:.0f} s, as something was built"
+            line = f"{what}; run ./penstock test --quick again."
             terminalreporter.write_line(line)
         if self.known:
             what = "a proof, soak or simulation was" if self.known == 1 else f"{self.known:,} proofs, soaks and simulations were"
