@@ -146,7 +146,14 @@ class Topic:
             yield Shown(text, known, _plain(command))
 
     def rows(self, name: str | None = None) -> dict[str, Row]:
-        """Return all measurements of the topic, or those of one of its tables and values, by their commands."""
+        """Return all measurements of the topic, or those of one of its tables and values, by their commands.
+
+        Each has all keys that the topic shows of it.
+        """
+        everything = self._rows(None)
+        return everything if name is None else {command: everything[command] for command in self._rows(name)}
+
+    def _rows(self, name: str | None) -> dict[str, Row]:
         rows: dict[str, Row] = {}
 
         def add(command: str, keys: list[str], rates: Rates | None, equal: str | None = None) -> None:
