@@ -12,6 +12,10 @@ def test(
     context: typer.Context,
     slow: Annotated[bool, typer.Option("--slow", help="Run the long tests as well.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Run what fits into five minutes, and say what is left out.")] = False,
+    changed: Annotated[
+        bool,
+        typer.Option("--changed", help="Run the tests of what differs from a commit, the next word; default: from where main was left."),
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Run proofs, soaks and simulations that are known to pass, too.")] = False,
     jobs: Annotated[
         int | None,
@@ -36,6 +40,12 @@ def test(
     os.environ[basis.BEGAN] = str(time.time())
     if slow and quick:
         raise UserError("--slow runs all tests and --quick as many as fit into five minutes: give one of them")
+    given = list(context.args)
+    chosen: list[str] = []
+    if changed:
+        chosen = _of_a_change(given)
+        if not chosen:
+            return
     engine.build(lambda line: print(f"penstock: {line}", file=sys.stderr))
 
     def absolute(argument: str) -> str:
@@ -43,15 +53,34 @@ def test(
         path, separator, name = argument.partition("::")
         return f"{Path(path).resolve()}{separator}{name}" if path and not path.startswith("-") and Path(path).exists() else argument
 
-    arguments = [absolute(argument) for argument in context.args]
+    arguments = [absolute(argument) for argument in given]
     os.chdir(ROOT)
     sys.stdout.flush()
     jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
     side_by_side = ["-n", str(jobs), "--dist", "loadscope"] if jobs > 1 else []
     command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *(["--quick"] if quick else []), *arguments]
+    command += chosen
     environment = tool_environment() | ({verdicts.AGAIN: "1"} if again else {})
     # The tests start Python some thousand times: what it compiles is kept.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if {"--pdb", "--trace"} & set(arguments):  # the debugger needs the terminal
         os.execve(sys.executable, command, environment)
     raise typer.Exit(children.hand_over(command, environment))
+
+
+def _of_a_change(given: list[str]) -> list[str]:
+    """Return the tests of a change, and say which; take the commit off the front of `given`, when one stands there."""
+    import sys
+
+    from penstock.command_line.console import working
+    from penstock.graph import changes, selection
+    from penstock.graph.tests import Graph
+    from penstock.paths import ROOT
+
+    revision = given.pop(0) if given and not given[0].startswith("-") and changes.is_revision(ROOT, given[0]) else None
+    found = changes.since(ROOT, revision)
+    with working("Looking for the tests of what has changed"):
+        chosen, lines = selection.selected(Graph(ROOT), found)
+    for line in lines:
+        print(f"penstock: {line}", file=sys.stderr)
+    return chosen

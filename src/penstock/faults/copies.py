@@ -1,7 +1,7 @@
 """A copy of the project, in which one fault at a time is planted and its tests run.
 
-It stays from run to run, with what is built in it, so a fault costs its own builds only: what the tests build is keyed by content, and the
-engine's build folder is put back as it was after each fault. Nothing here writes into the project itself.
+It stays from run to run, with what is built in it, so a fault costs its own builds only: what the tests build is stored by content in the
+user's cache, and the engine's build folder is put back as it was after each fault. Nothing here writes into the project itself.
 """
 
 import contextlib
@@ -14,7 +14,8 @@ from pathlib import Path
 
 from penstock.faults.register import Fault
 from penstock.faults.sessions import Sessions
-from penstock.faults.sources import Sources, files_of
+from penstock.graph.project import files_of
+from penstock.graph.tests import Graph
 from penstock.paths import tool_environment
 
 GREEN, RED = 0, 1  # pytest's exit status
@@ -29,9 +30,9 @@ _NO_ENGINE = ["EngineBuildError: the engine does not compile"]
 class Copy:
     """One copy in `folder`, with what its tests say; for one thread at a time."""
 
-    def __init__(self, root: Path, folder: Path, sources: Sources, sessions: Sessions) -> None:
+    def __init__(self, root: Path, folder: Path, graph: Graph, sessions: Sessions) -> None:
         self.root, self.folder, self.path = root, folder, folder / "copy"
-        self._sources, self._sessions = sources, sessions
+        self._graph, self._project, self._sessions = graph, graph.project, sessions
         self._engine = folder / "engine"  # the copy's engine as it is without a fault
         self._report = folder / "report.xml"
         self._equal = self._engine_kept = False
@@ -46,38 +47,50 @@ class Copy:
             self._keep_engine()
         return found
 
-    def test_with(self, fault: Fault) -> tuple[int, list[str]]:
-        """Do the same with the tests of `fault` while that is planted. Raises Stale when it does not apply."""
+    def test_with(self, fault: Fault, tests: Sequence[str] = (), seconds: int = 0) -> tuple[int, list[str]]:
+        """Do the same with `tests` (those of `fault`) while it is planted; each may take `seconds`. Raises Stale when it does not apply."""
         self._make_equal()
-        if self._sources.need_engine(fault.tests) and not self._engine_kept:  # its tests have passed in another copy
+        tests = tests or fault.tests
+        if self._graph.need_engine(tests) and not self._engine_kept:  # its tests have passed in another copy
             if self._build_engine() != GREEN:
                 return BROKEN_ENGINE, _NO_ENGINE
             self._keep_engine()
         texts = fault.planted(self.path)
         times = {file: (self.path / file).stat() for file in texts}
         clean = {file: (self.path / file).read_bytes() for file in texts}
-        built = self._built()
         for file, text in texts.items():
             (self.path / file).write_text(text)
-        found = self._tested(fault.tests, fault.slow, _PLANTED_FLAGS)
+        found = self._tested(tests, fault.slow, _PLANTED_FLAGS, seconds)
         # The engine first: objects that were compiled with the fault must never meet sources that are older than they are.
         self._restore_engine()
         for file, data in clean.items():
             (self.path / file).write_bytes(data)
             os.utime(self.path / file, ns=(times[file].st_atime_ns, times[file].st_mtime_ns))
-        for path in self._built() - built:
-            shutil.rmtree(path, ignore_errors=True)
         return found
 
     def skipped(self) -> list[str]:
         """Return why tests of the last call did not run, in a line for each that did not."""
         return [_reason(element) for element in _elements(self._report) if element.get("type") == "pytest.skip"]
 
-    def _tested(self, tests: Sequence[str], slow: bool, flags: str = "") -> tuple[int, list[str]]:
+    def passed(self) -> int:
+        """Return how many tests have passed in the last call."""
+        return sum(len(case) == 0 or all(element.tag == "properties" for element in case) for case in _cases(self._report))
+
+    def failed(self) -> str | None:
+        """Return the name of the test that failed in the last call."""
+        for case in _cases(self._report):
+            if any(element.tag in ("failure", "error") for element in case) and case.get("file"):
+                path = str(case.get("file"))
+                classes = str(case.get("classname")).rpartition(path.removesuffix(".py").replace("/", "."))[2].strip(".").split(".")
+                return "::".join([path, *filter(None, classes), str(case.get("name"))])
+        return None
+
+    def _tested(self, tests: Sequence[str], slow: bool, flags: str = "", seconds: int = 0) -> tuple[int, list[str]]:
         self._report.unlink(missing_ok=True)
-        if self._sources.need_engine(tests) and self._build_engine(flags) != GREEN:
+        if self._graph.need_engine(tests) and self._build_engine(flags) != GREEN:
             return BROKEN_ENGINE, _NO_ENGINE
-        options = ["-x", "-q", "-p", "no:cacheprovider", f"--junitxml={self._report}", *(["-m", ""] if slow else [])]
+        options = ["-x", "-q", "-p", "no:cacheprovider", f"--junitxml={self._report}", "-o", "junit_family=xunit1"]
+        options += [*(["-m", ""] if slow else []), *([f"--timeout={seconds}"] if seconds else [])]
         status = self._python("pytest", *options, *tests)
         reasons = [_reason(element) for element in _elements(self._report) if element.tag in ("failure", "error")]
         if status != GREEN and not reasons:
@@ -107,30 +120,16 @@ class Copy:
         if self._equal:
             return
         self.path.mkdir(parents=True, exist_ok=True)
-        for file in set(files_of(self.path)) - set(self._sources.files):
+        for file in set(files_of(self.path)) - set(self._project.files):
             (self.path / file).unlink()
-        for file, data in self._sources.data.items():
+        for file, data in self._project.data.items():
             there = self.path / file
             if not there.is_file() or there.read_bytes() != data:
                 there.parent.mkdir(parents=True, exist_ok=True)
                 there.write_bytes(data)
                 with contextlib.suppress(OSError):
                     there.chmod((self.root / file).stat().st_mode)
-        self._lend_devices()
         self._equal = True
-
-    def _lend_devices(self) -> None:
-        """Devices and Verilator's objects that the project has built are as good here: their names stand for their contents."""
-        for path in [*self.root.glob("build/devices/*/*.so"), *self.root.glob("build/verilated/*/*.o")]:
-            there = self.path / path.relative_to(self.root)
-            if not there.exists():
-                there.parent.mkdir(parents=True, exist_ok=True)
-                with contextlib.suppress(OSError):
-                    os.link(path, there)
-
-    def _built(self) -> set[Path]:
-        """Return the folders that tests have built, each keyed by its content (the engine's is not, see _restore_engine)."""
-        return {path for path in (self.path / "build").glob("*/*") if path.is_dir() and path.parent.name != "engine"}
 
     # --- the engine
 
@@ -169,13 +168,17 @@ class Copy:
                     _copy(kept, path)
 
 
-def _elements(report: Path) -> list[ElementTree.Element]:
-    """Return what pytest's report says of its tests."""
+def _cases(report: Path) -> list[ElementTree.Element]:
+    """Return the tests of pytest's report."""
     try:
-        tree = ElementTree.parse(report)
+        return list(ElementTree.parse(report).iter("testcase"))
     except (OSError, ElementTree.ParseError):
         return []
-    return [element for case in tree.iter("testcase") for element in case]
+
+
+def _elements(report: Path) -> list[ElementTree.Element]:
+    """Return what pytest's report says of its tests."""
+    return [element for case in _cases(report) for element in case]
 
 
 def _reason(element: ElementTree.Element) -> str:

@@ -15,14 +15,15 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from penstock.errors import UserError
 from penstock.faults.copies import GREEN, RED, Copy
 from penstock.faults.register import Fault, Stale
 from penstock.faults.sessions import Sessions
-from penstock.faults.sources import Sources
+from penstock.graph.tests import Graph
 from penstock.paths import BUILD, ROOT
 
 KILLED, SURVIVED, STALE, BROKEN, SKIPPED = OUTCOMES = ("killed", "survived", "stale", "broken", "skipped")
@@ -32,6 +33,14 @@ _OTHER_REASON = re.compile(
     r"(failed on \w+ with \")?([\w.]*\.)?(\w*BuildError|VerilateError|CalledProcessError|SyntaxError|IndentationError|ImportError"
     r"|ModuleNotFoundError|NameError|Failed: Timeout)\b"
 )
+
+
+# What says that a mutant does not compile. All else that is red with it and green without it has seen it, a test without an end, too.
+_NOT_COMPILED = re.compile(
+    r"(failed on \w+ with \")?([\w.]*\.)?(\w*BuildError|VerilateError|CalledProcessError|SyntaxError|IndentationError)\b"
+)
+MUTANT_SECONDS = 150  # for one test of a mutant, which may wait for ever; several times what the slowest takes that are tried
+_MOST_KEPT = 10_000  # outcomes
 
 
 @dataclass(frozen=True)
@@ -49,13 +58,14 @@ class Laboratory:
 
     def __init__(self, root: Path, folder: Path, lock: int | None = None, jobs: int = 1) -> None:
         self.root = root
-        self.sources = Sources(root)
+        self.graph = Graph(root)
         self._sessions = Sessions(lock)
         self._copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
         for number in range(1, jobs + 1):
-            self._copies.put(Copy(root, folder / str(number), self.sources, self._sessions))
+            self._copies.put(Copy(root, folder / str(number), self.graph, self._sessions))
         self._results = folder / "results.json"
         self._mutex = threading.Lock()
+        self._seers: list[str] = []  # tests that have seen a mutant, the last one first
         self._kept: dict[str, Outcome] = {}
         self._green: dict[str, str] = {}
         try:
@@ -77,49 +87,76 @@ class Laboratory:
         return kept if kept and kept.key == key and kept.outcome in (KILLED, SURVIVED) else None
 
     def _key(self, fault: Fault) -> str:
-        files = self.sources.that_matter_to(fault.tests) | set(fault.files)
+        files = self.graph.that_matter_to(fault.tests) | set(fault.files)
         changes = [asdict(change) for change in fault.changes]
-        return _hash(self.sources.digest(files), changes, fault.tests, fault.slow)
+        return _hash(self.graph.project.digest(files), changes, fault.tests, fault.slow)
 
     def _test_key(self, test: str) -> str:
-        return _hash(self.sources.digest(self.sources.that_matter_to([test])))
+        return _hash(self.graph.project.digest(self.graph.that_matter_to([test])))
 
     def _save(self) -> None:
-        found = {"faults": {name: asdict(outcome) for name, outcome in self._kept.items()}, "green": self._green}
+        latest = list(self._kept.items())[-_MOST_KEPT:]
+        found = {"faults": {name: asdict(outcome) for name, outcome in latest}, "green": self._green}
         part = self._results.with_suffix(".part")
         part.write_text(json.dumps(found, indent=1))
         part.rename(self._results)
 
     # --- one fault
 
-    def try_fault(self, fault: Fault) -> Outcome:
+    def try_fault(self, fault: Fault, quickly: bool = False) -> Outcome:
         """Plant `fault` in a copy, run its tests there, and return (and keep) what became of it. As many threads as there are copies
-        may do that at a time. Raises Stopped after `stop`."""
+        may do that at a time. `quickly`: of its tests only the one that fails is run without it as well. Raises Stopped after `stop`."""
         copy = self._copies.get()
         try:
             started = time.monotonic()
             key = self._key(fault)
             try:
-                outcome, words = self._red_without(fault, copy) or _with(fault, copy)
+                if quickly:
+                    outcome, words = self._quickly(fault, copy)
+                else:
+                    outcome, words = self._red_without(fault.tests, fault.slow, copy) or _with(fault, copy)
             except Stale as error:  # the sources have changed since this command began
                 outcome, words = STALE, str(error)
         finally:
             self._copies.put(copy)
         kept = Outcome(outcome, key, round(time.monotonic() - started, 1), words)
         with self._mutex:
+            self._kept.pop(fault.id, None)
             self._kept[fault.id] = kept
             self._save()
         return kept
+
+    def _quickly(self, fault: Fault, copy: Copy) -> tuple[str, str]:
+        tests = list(fault.tests)
+        if fault.is_mutant:  # the test that has seen the last one may see this one, too
+            with self._mutex:
+                tests = [test for test in self._seers if test.partition("[")[0] in tests][:1] + tests
+        while tests:
+            status, reasons = copy.test_with(fault, tests, MUTANT_SECONDS)
+            failed, skipped = copy.failed(), copy.skipped()
+            if status == GREEN:
+                return (SKIPPED, f"its tests do not run here: {skipped[0]}") if skipped and copy.passed() == 0 else (SURVIVED, "")
+            reason = "; ".join(reasons)
+            if failed is None or status != RED:
+                return BROKEN, f"status {status} of pytest: {reason}"
+            if self._red_without([failed], fault.slow, copy) is None:
+                if _NOT_COMPILED.match(reason):
+                    return BROKEN, reason
+                with self._mutex:
+                    self._seers = [failed, *(test for test in self._seers if test != failed)]
+                return KILLED, f"{failed}: {reasons[0]}"
+            tests = [test for test in tests if test.partition("[")[0] != failed.partition("[")[0]]
+        raise UserError(f"{fault.place}: none of its tests passes without a fault either; mend {fault.tests[0]} first")
 
     def stop(self) -> None:
         """End what runs in the copies, and begin nothing more."""
         self._sessions.end_all()
 
-    def _red_without(self, fault: Fault, copy: Copy) -> tuple[str, str] | None:
-        """Run those tests of `fault` that are not known to pass without it."""
-        unknown = [test for test in fault.tests if self._green.get(test) != self._test_key(test)]
+    def _red_without(self, tests: Sequence[str], slow: bool, copy: Copy) -> tuple[str, str] | None:
+        """Run those of `tests` that are not known to pass without a fault."""
+        unknown = [test for test in tests if self._green.get(test) != self._test_key(test)]
         if unknown:
-            status, reasons = copy.test(unknown, fault.slow)
+            status, reasons = copy.test(unknown, slow)
             if status != GREEN:
                 return BROKEN, f"its tests do not pass without it (status {status} of pytest): {'; '.join(reasons)}"
             with self._mutex:

@@ -11,22 +11,56 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
-from penstock.faults.sources import files_of
+from penstock.graph.project import files_of
 from penstock.paths import ROOT
 
 FILE_NAME = "faults.yaml"
 MAX_BYTES = 1 << 20  # of one file: the largest that is written by hand has some ten thousand
 _CHANGE_KEYS = ("file", "replace", "with")
-_KEYS = ("name", "words", *_CHANGE_KEYS, "changes", "tests", "slow")
+_KEYS = ("name", "words", *_CHANGE_KEYS, "changes", "tests", "slow", "equivalent")
 
 
 @dataclass(frozen=True)
 class Change:
-    """In `file` (from the root of the project), `old` stands exactly once; `new` takes its place."""
+    """In `file` (from the root of the project), `old` stands exactly once, or at character `at`; `new` takes its place.
+
+    Layout and comments may be others than in `old`, where it is not there as it is written.
+    """
 
     file: str
     old: str
     new: str
+    at: int | None = None
+
+    def place_in(self, text: str) -> tuple[int, int]:
+        """Return where in `text` the change is. Raises Stale."""
+        if self.at is not None:
+            if not text.startswith(self.old, self.at):
+                raise Stale(f"{self.file}: {self.old!r} has moved")
+            return self.at, self.at + len(self.old)
+        if text.count(self.old) == 1:
+            start = text.index(self.old)
+            return start, start + len(self.old)
+        found = [] if self.old in text else list(_tolerant(self.old).finditer(text))
+        if len(found) != 1:
+            count, first = len(found) or text.count(self.old), self.old.strip().splitlines()[0]
+            raise Stale(f"{self.file}: the text to replace ({first!r}) is there {count or 'no'} {'time' if count < 2 else 'times'}")
+        return found[0].span()
+
+
+_BETWEEN = r"(?:\s|//[^\n]*\n|/\*.*?\*/|\#[^\n]*\n)*"
+
+
+def _tolerant(text: str) -> re.Pattern[str]:
+    """Return a pattern for the tokens of `text`, however they are laid out."""
+    tokens = re.findall(r"\w+|[^\w\s]", text)
+    ends = [r"(?<!\w)" if tokens and tokens[0][0].isalnum() else "", r"(?!\w)" if tokens and tokens[-1][-1].isalnum() else ""]
+    parts = [re.escape(token) for token in tokens]
+    pattern = parts[0] if parts else "(?!)"
+    for before, after, part in zip(tokens, tokens[1:], parts[1:], strict=False):
+        words = before[-1].isalnum() and after[0].isalnum()
+        pattern += (_BETWEEN.replace(")*", ")+") if words else _BETWEEN) + part
+    return re.compile(ends[0] + pattern + ends[1], re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -39,11 +73,17 @@ class Fault:
     changes: tuple[Change, ...]
     tests: tuple[str, ...]
     slow: bool = False
+    equivalent: str = ""  # why no test can see it: such a mutant is not tried
 
     @property
     def id(self) -> str:
         """The fault's name in the whole register, as the command takes it."""
         return f"{self.place}:{self.name}"
+
+    @property
+    def is_mutant(self) -> bool:
+        """Whether an operator made it."""
+        return self.changes[0].at is not None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -64,11 +104,8 @@ class Fault:
                     texts[change.file] = (root / change.file).read_text()
                 except (OSError, UnicodeDecodeError):
                     raise Stale(f"there is no text file {change.file}") from None
-            found = texts[change.file].count(change.old)
-            if found != 1:
-                first = change.old.strip().splitlines()[0]
-                raise Stale(f"{change.file}: the text to replace ({first!r}) is there {found or 'no'} {'time' if found < 2 else 'times'}")
-            texts[change.file] = texts[change.file].replace(change.old, change.new)
+            start, end = change.place_in(texts[change.file])
+            texts[change.file] = texts[change.file][:start] + change.new + texts[change.file][end:]
         return texts
 
     def stale(self, root: Path) -> str | None:
@@ -139,8 +176,11 @@ def _fault(root: Path, path: str, place: str, number: int, entry: Any) -> Fault:
         changes = [{key: entry[key] for key in _CHANGE_KEYS if key in entry}]
     elif not isinstance(changes, list) or not changes or any(key in entry for key in _CHANGE_KEYS):
         raise UserError(f"{where}: has either file, replace and with, or changes, a list of such")
+    equivalent = _text(where, entry, "equivalent") if "equivalent" in entry else ""
     tests = entry.get("tests")
-    if not isinstance(tests, list) or not tests or not all(isinstance(test, str) for test in tests):
+    if equivalent and tests is None and len(changes) == 1:
+        tests = []
+    elif not isinstance(tests, list) or not tests or not all(isinstance(test, str) for test in tests):
         raise UserError(f"{where}: tests must be a list of names of pytest")
     for test in tests:
         file = _inside(where, test.partition("::")[0])
@@ -153,6 +193,7 @@ def _fault(root: Path, path: str, place: str, number: int, entry: Any) -> Fault:
         changes=tuple(_change(where, change) for change in changes),
         tests=tuple(tests),
         slow=_flag(where, entry, "slow"),
+        equivalent=equivalent,
     )
 
 

@@ -2,15 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from penstock.faults.planting import KILLED, OUTCOMES, Outcome
+from penstock.faults.planting import BROKEN, KILLED, OUTCOMES, STALE, SURVIVED, Outcome
 from penstock.faults.register import Fault
+from penstock.graph.changes import Changes
+
+if TYPE_CHECKING:
+    from penstock.faults.changed import Campaign
 
 SCHEMA = "penstock.faults/1"
 
 
-def listing(faults: Iterable[Fault]) -> list[str]:
+def listing(faults: Sequence[Fault]) -> list[str]:
     """Return the lines of `faults --list`."""
     lines, place = [], ""
     for fault in faults:
@@ -19,7 +23,8 @@ def listing(faults: Iterable[Fault]) -> list[str]:
             lines.append(place)
         lines.append(f"  {fault.name}: {fault.words}")
         lines += [f"      {test}" for test in fault.tests]
-    return lines
+    areas = Counter(fault.place.removeprefix("src/").split("/")[0] for fault in faults)
+    return [*lines, "", ", ".join(f"{area} {count}" for area, count in areas.items()) + f": {sum(areas.values())} faults"]
 
 
 def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -56,3 +61,58 @@ def lines(faults: Sequence[Fault], outcomes: Mapping[str, Outcome]) -> list[str]
             text += ["", f"{outcome.outcome}: {fault.id}: {fault.words}"]
             text += [f"  {outcome.words}"] if outcome.words else [f"  no failure in {test}" for test in fault.tests]
     return [*text, "", f"{len(faults)} faults: {words(result)}"]
+
+
+def changed_summary(changes: Changes, plan: "Campaign", outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
+    """Return what `faults --changed` shows: what was generated and tried, and all that no test has seen."""
+    survivors = [fault for fault in plan.faults if fault.id in outcomes and outcomes[fault.id].outcome in (SURVIVED, STALE)]
+    return {
+        "since": changes.since,
+        "changed": {file: len(lines) for file, lines in changes.lines.items()},
+        "mutants": {"generated": plan.generated, "equivalent": plan.equivalent, **_of(plan, outcomes, True)},
+        "by_hand": {"generated": plan.by_hand, **_of(plan, outcomes, False)},
+        "untested": plan.untested,
+        "survivors": [_survivor(fault, outcomes[fault.id]) for fault in survivors],
+    }
+
+
+def _of(plan: "Campaign", outcomes: Mapping[str, Outcome], mutants: bool) -> dict[str, int]:
+    found = [outcomes[fault.id] for fault in plan.faults if fault.is_mutant == mutants and fault.id in outcomes]
+    counts = _counts(found)
+    uncounted = counts.pop(BROKEN)
+    return {"tried": len(found) - uncounted, **counts, "not_compiled" if mutants else BROKEN: uncounted}
+
+
+def _survivor(fault: Fault, outcome: Outcome) -> dict[str, Any]:
+    change, *_ = fault.changes
+    file, _, line = fault.place.partition(":")
+    where = {"file": file, "line": int(line)} if fault.is_mutant else {"file": change.file, "name": fault.id}
+    return where | {"words": fault.words, "before": change.old, "after": change.new, "tests": list(fault.tests), "outcome": outcome.outcome}
+
+
+def changed_lines(changes: Changes, plan: "Campaign", outcomes: Mapping[str, Outcome], seed: int) -> list[str]:
+    """Return the same for people."""
+    result = changed_summary(changes, plan, outcomes)
+    lines = sum(result["changed"].values())
+    text = [f"{lines} lines of {len(changes.lines)} files differ from {changes.since}."]
+    if changes.alike:
+        text.append(f"{len(changes.alike)} files differ in comments and layout alone: nothing is tried for them.")
+    for survivor in result["survivors"]:
+        where = f"{survivor['file']}:{survivor['line']}" if "line" in survivor else survivor["name"]
+        text += ["", f"{survivor['outcome']}: {where}: {survivor['words']}"]
+        shown = ", ".join(survivor["tests"][:3]) + (", ..." if survivor["tests"][3:] else "")
+        text.append(f"  none of {len(survivor['tests'])} tests sees it: {shown}")
+    text += [f"No test is about {file}: its mutants are not tried." for file in plan.untested]
+    mutants, by_hand = result["mutants"], result["by_hand"]
+    planned = sum(fault.is_mutant for fault in plan.faults)
+    marked = f" ({mutants['equivalent']} of them are marked as equivalent)" if mutants["equivalent"] else ""
+    text += [
+        "",
+        f"Mutants: {mutants['generated']} generated{marked}, {planned} drawn with seed {seed}, {mutants['tried']} tried: "
+        f"{mutants['killed']} killed, {mutants['survived']} survived; {mutants['not_compiled']} did not compile and do not count.",
+        f"By hand, in these files: {by_hand['generated']} faults, {by_hand['tried']} tried: "
+        f"{by_hand['killed']} killed, {by_hand['survived']} survived.",
+    ]
+    if plan.faults and len(outcomes) < len(plan.faults):
+        text.append(f"{len(plan.faults) - len(outcomes)} were not tried in the time; the next call goes on with them.")
+    return text
