@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock import cache
 from penstock.command_line.app import main
 from penstock.hardware import assertions, library, lint
 
@@ -26,6 +27,7 @@ endmodule
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small house with one block of one module, in place of the real one."""
+    monkeypatch.setattr(cache, "root", lambda: tmp_path / "cache")
     rules = lint.RULES
     shutil.copytree(rules, tmp_path / "lint")
     rtl = tmp_path / "blocks" / "planted" / "rtl"
@@ -78,6 +80,25 @@ def test_a_planted_fault_is_found(house: Path, check: str, old: str, new: str) -
     assert old in CLEAN
     module(house).write_text(CLEAN.replace(old, new))
     assert lint.CHECKS[check]().findings
+
+
+@pytest.mark.parametrize("check", ["verilator", "slang"])
+def test_what_was_clean_is_not_read_again(house: Path, monkeypatch: pytest.MonkeyPatch, check: str) -> None:
+    """Not even with another comment is it the same text; what was found is found again."""
+    asked: list[str] = []
+    run = lint._run
+
+    def counted(*command: str) -> subprocess.CompletedProcess[str]:
+        asked.append(command[0])
+        return run(*command)
+
+    monkeypatch.setattr(lint, "_run", counted)
+    for text, times in ((CLEAN, 1), (CLEAN, 1), (CLEAN + "// more\n", 2), (CLEAN, 2)):
+        module(house).write_text(text)
+        assert lint.CHECKS[check]().findings == [] and len(asked) == times
+    for times in (3, 4):
+        module(house).write_text(CLEAN.replace("q_o <= d_i", "q_o <= e_i"))
+        assert lint.CHECKS[check]().findings and len(asked) == times
 
 
 def test_lists(house: Path) -> None:

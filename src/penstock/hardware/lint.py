@@ -1,15 +1,19 @@
 """The checks behind `penstock lint`. Rules and waivers are in lint/; each waiver has its reason there."""
 
+import hashlib
+import importlib.metadata
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock import cache
 from penstock.basics import children
 from penstock.hardware import assertions, library
 from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
@@ -233,14 +237,30 @@ def _elaborations() -> list[tuple[str, list[Path]]]:
     return tops
 
 
+def _elaborated(check: str, program: Sequence[str], sources: Sequence[Path]) -> list[str]:
+    """Return what a program finds in `sources`. Where the same one has found nothing in the same texts before, it is not asked again."""
+    texts = hashlib.sha256()  # as they are: some rules are about layout
+    for path in sources:
+        texts.update(f"{os.path.relpath(path, ROOT)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    version = importlib.metadata.version({"slang": "pyslang"}.get(check, check))
+    key = hashlib.sha256(json.dumps([check, program[1:], texts.hexdigest(), version]).encode()).hexdigest()[:32]
+    if cache.remembered("lint", key) == "clean":
+        return []
+    findings = _findings(done := _run(*program))
+    if not done.stdout and not done.stderr:
+        cache.remember("lint", key, "clean")
+    return findings
+
+
 def check_verilator() -> Result:
     """Verilator's warnings, all of them."""
     tops = _elaborations()
     findings: list[str] = []
+    waivers = RULES / "verilator.vlt"
+    options = ["--lint-only", "--timing", "-Wall", "--quiet"]
     for top, sources in _counted("verilator", tops):
-        waivers = str(RULES / "verilator.vlt")
-        done = _run("verilator", "--lint-only", "--timing", "-Wall", "--quiet", "--top-module", top, waivers, *_relative(sources))
-        findings += _findings(done)
+        command = ["verilator", *options, "--top-module", top, *_relative([waivers, *sources])]
+        findings += _elaborated("verilator", command, [waivers, *sources])
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
 
 
@@ -255,12 +275,16 @@ sys.exit(0 if ready and driver.runFullCompilation(True) else 1)
 
 
 def check_slang() -> Result:
-    """A second, stricter reader elaborates the same tops (and is the one that synthesis uses)."""
+    """A second, stricter reader elaborates the same tops (and is the one that synthesis uses), all that have the same sources at once."""
     tops = _elaborations()
+    together: dict[tuple[Path, ...], list[str]] = {}
+    for top, sources in tops:
+        together.setdefault(tuple(sources), []).append(top)
     findings: list[str] = []
-    for top, sources in _counted("slang", tops):
-        line = " ".join(["slang", "-Wno-unused", "--top", top, *(f'"{name}"' for name in _relative(sources))])
-        findings += _findings(_run(sys.executable, "-c", SLANG, line))
+    for _, sources in _counted("slang", [(names[0], list(files)) for files, names in together.items()]):
+        asked = (word for top in together[tuple(sources)] for word in ("--top", top))
+        line = " ".join(["slang", "-Wno-unused", *asked, *(f'"{name}"' for name in _relative(sources))])
+        findings += _elaborated("slang", [sys.executable, "-c", SLANG, line], sources)
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
 
 
