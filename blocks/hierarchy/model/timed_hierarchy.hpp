@@ -175,6 +175,8 @@ class TimedHierarchy {
             });
         }
         const bool taken = start(now, offered);
+        if (node_set_) note_moved(*node_set_);
+        node_set_.reset();
         if (out_taken) {
             out_.pop();
             taken_.push(now + hierarchy_timing::kTaken);
@@ -219,7 +221,7 @@ class TimedHierarchy {
     int64_t next_event(int64_t now) const {
         if (offered_) return now + 1;
         int64_t next =
-            above_[0].holding() ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles : ParentWheel::kNever;
+            above_[0].holding() || moved_ ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles : ParentWheel::kNever;
         for (unsigned level = 0; level < 2; ++level)
             next = std::min({next, above_[level].next(), wakes_[level].empty() ? ParentWheel::kNever : wakes_[level].front().at});
         for (unsigned level = 0; level < 3; ++level) {
@@ -233,9 +235,6 @@ class TimedHierarchy {
         return std::max(next, now + 1);
     }
 
-    // A packet of this queue waits at a gate, and its length.
-    bool waits(uint32_t queue) const { return held_[queue].waits; }
-    uint16_t waiting_length(uint32_t queue) const { return held_[queue].length; }
     void prefetch(uint32_t queue) const { __builtin_prefetch(&subscribers_[queue >> shift_], 1); }
 
   private:
@@ -340,7 +339,6 @@ class TimedHierarchy {
         uint32_t queue = 0, before = 1;
     };
     static constexpr unsigned kRecent = 8;
-    static constexpr uint32_t kNoNode = UINT32_MAX;
     struct Opening {
         int64_t at = ParentWheel::kNever;
         uint32_t parent = 0;
@@ -376,7 +374,6 @@ class TimedHierarchy {
 
     bool level_ready(HierarchySetting::What what) const {
         using What = HierarchySetting::What;
-        if (what == What::Node && moved_ != kNoNode) return false;
         return what == What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
     }
 
@@ -400,7 +397,7 @@ class TimedHierarchy {
         }
         if (level == 1) {
             groups_[0][s.id].above = s.parent;
-            moved_ = s.id;
+            node_set_ = s.id;
         }
         if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
     }
@@ -438,14 +435,31 @@ class TimedHierarchy {
         picks_.push(pick);
     }
 
+    // A node has a setting, of which a walk is to tell: of this one, or, when it has not told of the one before, of all in turn.
+    void note_moved(uint32_t node) {
+        if (moved_)
+            moved_more_ = static_cast<uint32_t>(groups_[0].size()) - 1;
+        else
+            moved_ = node;
+    }
+    void tell_moved(int64_t now) {
+        if (!moved_) return;
+        above(1, now, *moved_, groups_[0][*moved_].above, 0, WaitsAbove::What::Moved);
+        if (moved_more_ == 0) {
+            moved_.reset();
+            return;
+        }
+        moved_ = (*moved_ + 1) % static_cast<uint32_t>(groups_[0].size());
+        --moved_more_;
+    }
+
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
         // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
         const unsigned least = last_start_ == now - 1 ? 1 : 2;
         if ((now & (t::kWalkCycles - 1)) == 0) {
-            if (moved_ != kNoNode) above(1, now, moved_, groups_[0][moved_].above, 0, WaitsAbove::What::Moved);
-            moved_ = kNoNode;
+            tell_moved(now);
             // A subscriber, or its node, may have moved: each in turn is looked at again, if it is held.
             const auto turn = static_cast<uint32_t>(now / t::kWalkCycles) & static_cast<uint32_t>(subscribers_.size() - 1);
             if (above_[0].holding()) above(0, now, turn, 0, 0, WaitsAbove::What::Moved);
@@ -739,7 +753,9 @@ class TimedHierarchy {
     std::optional<HierarchySetting> offered_;  // in the register before the levels
     int64_t offered_from_ = 0;
     Opening opening_[3];
-    uint32_t moved_ = kNoNode;  // a node with a setting that the next walk tells of
+    std::optional<uint32_t> moved_;     // a node with a setting that the next walk tells of,
+    uint32_t moved_more_ = 0;           // and how many come after it
+    std::optional<uint32_t> node_set_;  // in this cycle
     bool new_turn_ = false;
     int64_t last_start_ = -2;  // when an operation started last that is not a walk
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;

@@ -195,14 +195,16 @@ module pst_hierarchy
   setting_t cfg_q;
   logic cfg_valid_q, cfg_ready, subscriber_cfg_ready, node_cfg_ready, port_cfg_ready;
   logic set_queue, set_subscriber, set_node, set_port;
-  logic moved_q;    // a node with a setting, of which the next walk is to tell: the next node's setting waits for that
-  node_t moved_node_q;
+  // Nodes with settings, of which walks are to tell, one each. Of the first one it is known which; when another one comes before that has
+  // been told, all are told of in turn, from this one on.
+  logic moved_q;
+  node_t moved_node_q, moved_more_q;    // the next one; how many come after it
 
   always_comb begin
     case (cfg_q.what)
       SetQueue:      cfg_ready = 1'b1;
       SetSubscriber: cfg_ready = subscriber_cfg_ready;
-      SetNode:       cfg_ready = node_cfg_ready && !moved_q;
+      SetNode:       cfg_ready = node_cfg_ready;
       default:       cfg_ready = port_cfg_ready;
     endcase
   end
@@ -210,7 +212,7 @@ module pst_hierarchy
   assign s_cfg_ready_o  = init_done_q && !cfg_valid_q;
   assign set_queue      = cfg_valid_q && cfg_q.what == SetQueue;
   assign set_subscriber = cfg_valid_q && cfg_q.what == SetSubscriber;
-  assign set_node       = cfg_valid_q && cfg_q.what == SetNode && !moved_q;
+  assign set_node       = cfg_valid_q && cfg_q.what == SetNode;
   assign set_port       = cfg_valid_q && cfg_q.what == SetPort;
 
   always_ff @(posedge clk_i) begin
@@ -230,6 +232,7 @@ module pst_hierarchy
   logic issue, room_q, walk_due_q, new_turn, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic looks;    // not before what has been set is in place
+  logic tells;    // the walk is of a node that may have moved
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last, node_pick_held, node_pick_own, unused_port_held,
@@ -303,6 +306,7 @@ module pst_hierarchy
     end
   end
 
+  assign tells = walk_due_q && next.valid && next.moved;
   assign s_packet_ready_o = new_turn;    // whether there is a packet is known later
 
   pst_credits #(
@@ -325,10 +329,19 @@ module pst_hierarchy
       walk_due_q   <= init_done_o;
     end
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
-    if (walk_due_q && next.valid && next.moved) moved_q <= 1'b0;
+    if (tells) begin
+      moved_q      <= moved_more_q != '0;
+      moved_node_q <= moved_node_q == node_t'(Nodes - 1) ? '0 : moved_node_q + 1'b1;
+      moved_more_q <= moved_more_q - 1'b1;
+    end
     if (set_node && node_cfg_ready) begin
-      moved_q      <= 1'b1;
-      moved_node_q <= node_t'(cfg_q.id);
+      moved_q <= 1'b1;
+      if (moved_q && !(tells && moved_more_q == '0)) begin
+        moved_more_q <= node_t'(Nodes - 1);
+      end else begin
+        moved_more_q <= '0;
+        moved_node_q <= node_t'(cfg_q.id);
+      end
     end
     if (new_take || release_take != '0) turn_new_q <= !new_take;
     room_q <= gate_room == '1 && init_done_q;
