@@ -108,6 +108,7 @@ class Laboratory:
         may do that at a time. `quickly`: of its tests only the one that fails is run without it as well. Raises Stopped after `stop`."""
         copy = self._copies.get()
         try:
+            self._sessions.go_on()  # what was stopped is still planted in its copy
             started = time.monotonic()
             key = self._key(fault)
             try:

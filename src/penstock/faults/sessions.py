@@ -47,6 +47,11 @@ class Sessions:
             raise Stopped
         return status
 
+    def go_on(self) -> None:
+        """Raise Stopped after `end_all`."""
+        if self._stopping:
+            raise Stopped
+
     def end_all(self) -> None:
         """End what runs and begin nothing more."""
         with self._mutex:
