@@ -11,7 +11,7 @@ import pytest
 from stand_in import frame, pcap_bytes
 
 from penstock.errors import UserError
-from penstock.scenarios import pcap
+from penstock.scenarios import capture_file, pcap, rules
 from penstock.scenarios.common import Match
 from penstock.testing import testkit
 
@@ -105,7 +105,7 @@ def test_out_of_order_is_sorted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 def test_only_what_is_wanted_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Any, packed: bool) -> None:
     """A second of a long capture: what comes later is not read (here it is damaged), and what is early but late in the file is."""
-    monkeypatch.setattr(pcap, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(capture_file, "CHUNK_BYTES", 64)
     records = [(10**18 + at * 10**6, frame(size=60 + at % 7)) for at in (0, 400, 300, 999, 1000, 1001, 1500, 2000, 500, 2001, 3000)]
     whole = write(records) + b"damaged" * 100
     path = tmp_path / "x.pcap"
@@ -229,7 +229,7 @@ def test_damage_never_raises_anything_else(tmp_path: Path, write: Any) -> None:
             frames = pcap.read(path)
         except UserError:
             continue
-        pcap.match_frames(frames, [Match.model_validate({"proto": "udp", "sport": 1})])
+        rules.match_frames(frames, [Match.model_validate({"proto": "udp", "sport": 1})])
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_damage_never_raises_anything_else(tmp_path: Path, write: Any) -> None:
         (b"hello world, no capture", "neither a pcap nor a pcapng"),
         (pcap_bytes([]), "holds no frames"),
         (pcapng_bytes([]), "holds no frames"),
-        (pcap_bytes(RECORDS, link_type=113), "link type 113"),
-        (pcapng_bytes(RECORDS, link_type=101), "link type 101"),
+        (pcap_bytes(RECORDS, link_type=189), "holds frames of link type 189; supported are Ethernet \\(1\\), "),
+        (pcapng_bytes(RECORDS, link_type=220), "holds a frame \\(record 1\\) of link type 220"),
         (b"\x1f\x8b\x08junk", "cannot be read"),
         (gzip.compress(pcap_bytes(RECORDS), mtime=0)[:12] + b"\xff" * 50, "cannot be read"),
     ],
@@ -306,13 +306,13 @@ def ipv6(sport: int) -> bytes:
 def test_match(data: bytes, rule: dict[str, Any], hit: bool) -> None:
     """Each field counts, VLAN tags and IPv6 are looked through, and what is cut does not match."""
     frames = frames_of([data, data])
-    assert pcap.match_frames(frames, [Match.model_validate(rule)]).tolist() == [0 if hit else -1] * 2
+    assert rules.match_frames(frames, [Match.model_validate(rule)]).tolist() == [0 if hit else -1] * 2
 
 
 def test_first_rule_decides_and_memory_of_flows_is_right() -> None:
     """Random flows against random rules: remembering flows gives what parsing each frame gives."""
     rng = np.random.default_rng(testkit.seed())
-    rules = [
+    given = [
         Match.model_validate(r)
         for r in ({"sport": "1-3", "proto": "tcp"}, {"dst": "10.0.0.3"}, {"sport": 2}, {"proto": "udp", "dport": "4-9"})
     ]
@@ -321,9 +321,9 @@ def test_first_rule_decides_and_memory_of_flows_is_right() -> None:
         proto, sport, dport, host = int(rng.choice([6, 17])), *(int(n) for n in rng.integers(1, 6, 3))
         data.append(frame(proto, "10.0.0.1", f"10.0.0.{host}", sport, dport, int(rng.integers(60, 90))))
     frames = frames_of(data)
-    found = pcap.match_frames(frames, rules)
+    found = rules.match_frames(frames, given)
     for one, index in zip(data, found.tolist(), strict=True):
         alone = frames_of([one])
-        hits = [i for i, rule in enumerate(rules) if pcap.match_frames(alone, [rule])[0] == 0]
+        hits = [i for i, rule in enumerate(given) if rules.match_frames(alone, [rule])[0] == 0]
         assert index == (hits[0] if hits else -1)
     assert set(found.tolist()) == {-1, 0, 1, 2, 3}

@@ -60,6 +60,7 @@ from penstock.scenarios.traffic import (
     interval_cycles,
     line_bits,
     matched,
+    say_none_plays,
     span,
 )
 
@@ -401,7 +402,7 @@ def _source(
 
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
         if entry.prefixed:
-            return _prefixed(frames, shown, plan)
+            return _prefixed(frames, shown, plan, key, document)
         used, queues = _mapped(entry, key, frames, shown, document, plan)
         return used, queues, frames.lengths[used]
 
@@ -430,9 +431,11 @@ def _generator(
     return generator(entry, key, scenario, document, config, ids, source.pick, bps)
 
 
-def _prefixed(frames: pcap.Frames, shown: str, plan: EdgePlan) -> Chosen:
+def _prefixed(frames: pcap.Frames, shown: str, plan: EdgePlan, key: KeyPath, document: Document) -> Chosen:
     """Take the queue id off the front of each frame; ids are not checked, the device drops and counts what it does not have."""
     used = np.flatnonzero((frames.stored >= PREFIX_BYTES) & (frames.lengths > PREFIX_BYTES))
+    if not len(used):
+        say_none_plays(frames, shown, "is long enough to carry a queue id", key, document)
     if len(used) < len(frames):
         plan.notes.append(f"{len(frames) - len(used):,} frames of {shown} are too short to carry a queue id and were left out.")
     queues = np.array([int.from_bytes(frames.frame(i)[:PREFIX_BYTES], "big") for i in used.tolist()], dtype=np.uint32)

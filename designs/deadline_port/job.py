@@ -14,7 +14,7 @@ from penstock.designs.deadline_port.scenario import Change, Device, GeneratedTra
 from penstock.designs.deadline_port.settings import Settings, at_cycle, deadline_writes, dscp_writes, limit_writes
 from penstock.designs.design import Plan
 from penstock.scenarios import network, pcap
-from penstock.scenarios.headers import dscp_of
+from penstock.scenarios.headers import dscp_decided_by, dscp_of
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
     MAX_CYCLES,
@@ -29,6 +29,7 @@ from penstock.scenarios.traffic import (
     interval_cycles,
     line_bits,
     line_rate,
+    say_none_plays,
     span,
 )
 
@@ -246,19 +247,21 @@ def _capture(
     config, settings = plan.config, plan.settings
 
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
-        known: dict[bytes, int] = {}
-        codes = np.zeros(len(frames), dtype=np.int64)
+        known: dict[bytes, tuple[int, int]] = {}  # code, and how many bytes decide it
+        codes = np.zeros((len(frames), 2), dtype=np.int64)
         for index in range(len(frames)):
             head = frames.frame(index)[:FIELD_BYTES]
             if head not in known:
                 found = dscp_of(head)
-                known[head] = len(settings.table) - 1 if found is None else found
+                known[head] = len(settings.table) - 1 if found is None else found, dscp_decided_by(head)
             codes[index] = known[head]
-        whole = frames.stored >= np.minimum(frames.lengths, FIELD_BYTES)
+        whole = frames.stored >= np.minimum(frames.lengths, codes[:, 1])
         if cut := int((~whole).sum()):
             plan.notes.append(f"{cut:,} frames of {shown} were recorded without their DSCP and were left out.")
         used = np.flatnonzero(whole)
-        return used, codes[used].astype(np.uint32), frames.lengths[used]
+        if not len(used):
+            say_none_plays(frames, shown, "was recorded with its DSCP", key, document)
+        return used, codes[used, 0].astype(np.uint32), frames.lengths[used]
 
     source = capture(entry, key, scenario, document, config, plan.notes, line, choose)
     tables = np.array([period.table for period in periods])

@@ -16,7 +16,7 @@ import pytest
 from penstock.designs.access_edge import report
 from penstock.designs.access_edge.scenario import PcapTraffic, Scenario
 from penstock.paths import ROOT
-from penstock.scenarios import pcap, scenario
+from penstock.scenarios import pcap, rules, scenario
 
 SCENARIOS = ROOT / "scenarios"
 FIRST_LIGHT = SCENARIOS / "first_light.yaml"
@@ -57,10 +57,10 @@ def test_first_light_maps_every_downstream_frame() -> None:
     source = read.traffic[0]
     assert isinstance(source, PcapTraffic)
     frames = pcap.read(CAPTURE)
-    rules = pcap.match_frames(frames, [rule.match for rule in source.map])
+    found = rules.match_frames(frames, [rule.match for rule in source.map])
     owner = {queue.name: queue.subscriber for queue in read.queues}
     names = {b"\xc6\x33\x64" + bytes([10 + n]): name for n, name in enumerate(["Anna", "Ben", "Cleo", "Dora"], start=1)}
-    for data, rule in zip(map(frames.frame, range(len(frames.stored))), rules, strict=True):
+    for data, rule in zip(map(frames.frame, range(len(frames.stored))), found, strict=True):
         mapped = owner[source.map[rule].queue] if rule >= 0 else None
         assert mapped == names.get(data[30:34])
 
@@ -98,7 +98,7 @@ def departure_rate(capture: Path, match: dict[str, str], skip: int) -> float:
     from penstock.scenarios.common import Match
 
     frames = pcap.read(capture)
-    mine = pcap.match_frames(frames, [Match.model_validate(match)]) == 0
+    mine = rules.match_frames(frames, [Match.model_validate(match)]) == 0
     times, lengths = frames.times_ns[mine][skip:], frames.lengths[mine][skip:]
     return 8e9 * float(lengths[:-1].sum()) / float(times[-1] - times[0])
 

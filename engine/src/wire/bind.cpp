@@ -23,17 +23,24 @@ constexpr std::int64_t kMostEnds = 64;
 
 std::span<const std::uint8_t> bytes_of(const nb::bytes& given) { return {static_cast<const std::uint8_t*>(given.data()), given.size()}; }
 
-// {version, address, mask}: 4 or 16 bytes
+// {version, address: 4 or 16 bytes, bits}
 wire::Network network(Table table) {
-    wire::Network found{.version = static_cast<unsigned>(table.integer("version", 4, 6)), .address = {}, .mask = {}};
-    const std::size_t size = found.version == 4 ? 4 : 16;
-    for (const auto& [key, to] : {std::pair("address", &found.address), std::pair("mask", &found.mask)}) {
-        const auto given = nb::cast<nb::bytes>(table.get(key));
-        if (found.version == 5 || given.size() != size) bad_job(table.name(key) + " is not an address of its version");
-        const auto bytes = bytes_of(given);
-        std::copy(bytes.begin(), bytes.end(), to->begin());
-    }
+    wire::Network found{.version = static_cast<unsigned>(table.integer("version", 4, 6)), .address = {}, .bits = 0};
+    found.address.size = found.version == 4 ? 4 : 16;
+    found.bits = static_cast<std::size_t>(table.integer("bits", 0, static_cast<std::int64_t>(8 * found.address.size)));
+    const auto given = nb::cast<nb::bytes>(table.get("address"));
+    if (found.version == 5 || given.size() != found.address.size) bad_job(table.name("address") + " is not an address of its version");
+    std::copy_n(bytes_of(given).begin(), found.address.size, found.address.bytes.begin());
     table.done();
+    return found;
+}
+
+std::optional<wire::Mac> mac(Table& table, const char* key) {
+    if (!table.has(key)) return std::nullopt;
+    const auto given = nb::cast<nb::bytes>(table.get(key));
+    wire::Mac found;
+    if (given.size() != found.size()) bad_job(table.name(key) + " is not a MAC address");
+    std::copy_n(bytes_of(given).begin(), found.size(), found.begin());
     return found;
 }
 
@@ -51,6 +58,14 @@ wire::Rule rule(Table& table) {
     if (table.has("destination")) found.destination = network(table.table("destination"));
     found.source_port = ports(table, "source_port");
     found.destination_port = ports(table, "destination_port");
+    if (table.has("dscp")) found.dscp = static_cast<std::uint8_t>(table.integer("dscp", 0, 63));
+    if (table.has("vlans"))
+        for (nb::handle one : table.list("vlans")) found.vlans.push_back(nb::cast<std::uint16_t>(one));
+    if (found.vlans.size() > 2) bad_job(table.name("vlans") + " are more than two");
+    found.source_mac = mac(table, "source_mac");
+    found.destination_mac = mac(table, "destination_mac");
+    if (table.has("mpls")) found.mpls = static_cast<std::uint32_t>(table.integer("mpls", 0, (1 << 20) - 1));
+    if (table.has("pppoe")) found.pppoe = static_cast<std::uint16_t>(table.integer("pppoe", 0, 65'535));
     table.done();
     return found;
 }
@@ -171,17 +186,25 @@ void bind_wire(nb::module_& m) {
         [](const nb::bytes& frame) {
             const wire::Fields fields = wire::fields_of(bytes_of(frame));
             nb::dict dict;
-            const std::size_t size = fields.version == 4 ? 4 : 16;
-            const auto address = [&](const wire::Address& a) -> nb::object {
-                return fields.version ? nb::cast(nb::bytes(reinterpret_cast<const char*>(a.data()), size)) : nb::none();
+            const auto bytes = [](const auto& array, std::size_t size) -> nb::object {
+                return size ? nb::cast(nb::bytes(reinterpret_cast<const char*>(array.data()), size)) : nb::none();
             };
             const auto maybe = [](const auto& value) -> nb::object { return value ? nb::cast(static_cast<unsigned>(*value)) : nb::none(); };
+            const auto maybe_mac = [&](const std::optional<wire::Mac>& mac) { return mac ? bytes(*mac, mac->size()) : nb::none(); };
             dict["version"] = fields.version ? nb::cast(fields.version) : nb::none();
             dict["protocol"] = maybe(fields.protocol);
-            dict["source"] = address(fields.source);
-            dict["destination"] = address(fields.destination);
+            dict["source"] = bytes(fields.source.bytes, fields.source.size);
+            dict["destination"] = bytes(fields.destination.bytes, fields.destination.size);
             dict["source_port"] = maybe(fields.source_port);
             dict["destination_port"] = maybe(fields.destination_port);
+            dict["dscp"] = maybe(fields.dscp);
+            nb::list vlans;
+            for (std::size_t i = 0; i < fields.vlan_count; ++i) vlans.append(fields.vlans[i]);
+            dict["vlans"] = nb::tuple(vlans);
+            dict["source_mac"] = maybe_mac(fields.source_mac);
+            dict["destination_mac"] = maybe_mac(fields.destination_mac);
+            dict["mpls"] = maybe(fields.mpls);
+            dict["pppoe"] = maybe(fields.pppoe);
             return dict;
         },
         nb::arg("frame"), "What rules see of a frame; None: it does not have it.");

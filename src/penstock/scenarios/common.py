@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from penstock.basics.models import Duration, Model, positive
 from penstock.basics.units import describe, parse_rate, parse_size, parse_time
-from penstock.scenarios.headers import Headers
+from penstock.scenarios.headers import Dscp, Headers, Mac, Vlans
 from penstock.scenarios.network import Network, Rounds, WireTraffic
 from penstock.scenarios.values import NAME, Name, Rate, Time
 
@@ -235,28 +235,44 @@ class Link(Lines):
 
 
 class Match(Model):
-    """Header fields of a frame; what is left out matches everything. IPv4 and IPv6, with or without VLAN tags."""
+    """Header fields of a frame; what is left out matches everything. IPv4 and IPv6, also behind VLAN tags, MPLS labels, PPPoE and SNAP."""
 
     proto: Annotated[int, BeforeValidator(_protocol)] | None = Field(None, description="tcp, udp, icmp, icmpv6, ... or a number.")
     src: Annotated[Any, BeforeValidator(_network)] = Field(None, description="Source address or network, `10.0.1.0/24`.")
     dst: Annotated[Any, BeforeValidator(_network)] = Field(None, description="Destination address or network.")
     sport: Annotated[IdRange, BeforeValidator(_ports)] | None = Field(None, description='Source port or range, `"5000-5010"`.')
     dport: Annotated[IdRange, BeforeValidator(_ports)] | None = Field(None, description="Destination port or range.")
+    dscp: Dscp | None = Field(None, description="DSCP, `46` or `ef`.")
+    vlan: Vlans | None = Field(None, description="VLAN id of the outermost tag, or those of the two outermost ones.")
+    src_mac: Mac | None = Field(None, description="Source MAC address.")
+    dst_mac: Mac | None = Field(None, description="Destination MAC address.")
+    mpls: Annotated[StrictInt, Field(ge=0, lt=1 << 20)] | None = Field(None, description="Outermost MPLS label.")
+    pppoe: Annotated[StrictInt, Field(ge=0, lt=1 << 16)] | None = Field(None, description="PPPoE session.")
 
 
 class Capture(Model):
-    """Frames of a capture (pcap or pcapng, Ethernet), at recorded or scaled times. Designs add where they go."""
+    """Frames of a capture, at recorded or scaled times. Designs add where they go."""
 
     name: Name | None = Field(None, description="Name of the source.")
-    pcap: StrictStr = Field(description="File, relative to the scenario.")
+    pcap: StrictStr = Field(description="File, relative to the scenario: pcap or pcapng, also packed by gzip, bzip2, xz or zstd.")
     time_scale: Annotated[float, Field(strict=True, ge=1e-6, le=1e6, allow_inf_nan=False)] = Field(
         1.0, description="2 plays at half speed, 0.5 at double speed."
     )
     start: Time = Field(0, description="When the earliest frame of the file comes.")
+    clock: Literal["own", "shared"] = Field(
+        "own", description="`shared`: times count from the earliest frame of all captures that have this, as they were recorded together."
+    )
+    cut: Literal["refuse", "play"] = Field("refuse", description="`play`: a file that ends within a record is played up to there.")
     repeat: StrictInt = Field(1, ge=1, le=1_000_000, description="How often the file is played, one after the other.")
     pad: StrictBool = Field(
         False, description="Fill frames below 60 byte up, as a network card does on the line; captures at the sender lack that."
     )
+
+    @model_validator(mode="after")
+    def _one_clock(self) -> "Capture":
+        if self.clock == "shared" and self.repeat > 1:
+            raise ValueError("has a `repeat`, but captures on one clock are played once")
+        return self
 
 
 class Pace(Model):

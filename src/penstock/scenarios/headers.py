@@ -142,13 +142,29 @@ def _sum(data: bytes) -> int:
     return total
 
 
-def dscp_of(frame: bytes) -> int | None:
-    """Return the DSCP of an Ethernet frame, IPv4 or IPv6 behind at most two VLAN tags; None: it has none (as pst_dscp_class)."""
+def _dscp_at(frame: bytes) -> int:
+    """Return where the type of what a frame carries stands, behind at most two VLAN tags."""
     at, tags = ETHERNET_BYTES - 2, 0
     while tags < 2 and int.from_bytes(frame[at : at + 2], "big") in (VLAN, SERVICE_VLAN):
         at, tags = at + TAG_BYTES, tags + 1
+    return at
+
+
+def dscp_of(frame: bytes) -> int | None:
+    """Return the DSCP of an Ethernet frame, IPv4 or IPv6 behind at most two VLAN tags; None: it has none (as pst_dscp_class)."""
+    at = _dscp_at(frame)
     first = frame[at + 2 : at + 4]
     kind = int.from_bytes(frame[at : at + 2], "big")
     if len(first) < 2 or {IPV4: 4, IPV6: 6}.get(kind) != first[0] >> 4:
         return None
     return first[1] >> 2 if kind == IPV4 else (first[0] & 15) << 2 | first[1] >> 6
+
+
+def dscp_decided_by(frame: bytes) -> int:
+    """Return how many of a frame's bytes say which DSCP it has, or that it has none; more than there are if it was cut before."""
+    at = _dscp_at(frame)
+    kind, first = frame[at : at + 2], frame[at + 2 : at + 3]
+    version = {IPV4: 4, IPV6: 6}.get(int.from_bytes(kind, "big"))
+    if len(kind) == 2 and version is None:
+        return at + 2
+    return at + 3 if first and first[0] >> 4 != version else at + 4

@@ -282,7 +282,7 @@ def rule(match: "Match") -> dict[str, Any]:
     def network(given: Any) -> dict[str, Any] | None:
         if given is None:
             return None
-        return {"version": given.version, "address": given.network_address.packed, "mask": given.netmask.packed}
+        return {"version": given.version, "address": given.network_address.packed, "bits": given.prefixlen}
 
     return {
         "protocol": match.proto,
@@ -290,6 +290,12 @@ def rule(match: "Match") -> dict[str, Any]:
         "destination": network(match.dst),
         "source_port": match.sport,
         "destination_port": match.dport,
+        "dscp": match.dscp,
+        "vlans": match.vlan,
+        "source_mac": match.src_mac,
+        "destination_mac": match.dst_mac,
+        "mpls": match.mpls,
+        "pppoe": match.pppoe,
     }
 
 

@@ -4,8 +4,9 @@ Times become clock cycles (rounded down). Designs say which queues frames are fo
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from penstock.basics.where import Fail
 from penstock.command_line.console import working
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.scenarios import headers, pcap
+from penstock.scenarios import headers, pcap, rules
 from penstock.scenarios.common import Capture, CommonScenario, CommonSetup, Generated, LiveTraffic, Match
 from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.scenario import Document, KeyPath
@@ -173,30 +174,30 @@ def capture(
     choose: Callable[[pcap.Frames, str], Chosen],
     skipped: int = 0,
 ) -> dict[str, Any]:
-    """Return the job's source for a capture. `choose(frames, name)` says which of its frames are taken, for which queues, and their lengths
-    without the first `skipped` bytes; `line`: rate of the line in bit/s. Raises UserError.
+    """Return the job's source for a capture. `choose(frames, name)` says which of its frames are taken, one at least, for which queues, and
+    their lengths without the first `skipped` bytes; `line`: rate of the line in bit/s. Raises UserError.
     """
-    path = Path(entry.pcap)
-    path = path if path.is_absolute() or document.path is None else document.path.parent / path
+    path = _located(entry, document)
     shown = path.name
-    end_ns = (scenario.duration - entry.start) / 1000
+    begin_ns = entry.start / 1000 + _behind_clock_ns(entry, key, scenario, document)
+    end_ns = scenario.duration / 1000 - begin_ns
+    if end_ns <= 0:
+        late = format_time_ns(begin_ns)
+        document.fail((*key, "pcap"), f"has its first frame at {late} of the clock that is shared, which is after the end of the run")
     with working(f"Reading {shown}") as report:
         try:
-            frames = pcap.read(path, int(end_ns / entry.time_scale) + 1, report)
+            frames = pcap.read(path, int(end_ns / entry.time_scale) + 1, report, entry.cut == "play")
         except UserError as error:
             document.fail((*key, "pcap"), f"names {error}")
         report(f"Looking for the queues of {len(frames):,} frames of {shown}")
         used, queues, lengths = choose(frames, shown)
-    if frames.early_ns:
-        early = format_time_ns(frames.early_ns)
-        notes.append(f"Frame {frames.earliest:,} of {shown} is stamped {early} before the first one; times count from it.")
-    if len(used) and lengths.max() > MAX_ENGINE_BYTES:
+    _say_what_is_odd(frames, shown, notes)
+    if lengths.max() > MAX_ENGINE_BYTES:
         short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
+        if not len(short):
+            say_none_plays(frames, shown, f"has at most {MAX_ENGINE_BYTES:,} byte", key, document)
         notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
         used, queues, lengths = used[short], queues[short], lengths[short]
-    if not len(used):
-        read = "" if frames.whole else " in the time that is played"
-        document.fail((*key, "prefixed" if skipped else "map"), f"matches none of the {len(frames):,} frames of {shown}{read}")
     if entry.pad:
         lengths = np.maximum(lengths, MIN_ETHERNET_BYTES)
     times = frames.times_ns[used] * entry.time_scale
@@ -207,7 +208,7 @@ def capture(
     repeats = min(entry.repeat, int(end_ns // period) + 1) if frames.whole else 1
     if len(used) * repeats > MAX_PLAYED_FRAMES:
         document.fail((*key, "repeat"), f"plays {len(used) * repeats:,} frames of {shown}, allowed: {MAX_PLAYED_FRAMES:,}; take fewer")
-    all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
+    all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + begin_ns
     at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
     keep = at < cycles(scenario.duration, config.clock_hz)
     late = len(used) * entry.repeat - int(keep.sum())
@@ -230,6 +231,58 @@ def capture(
     }
 
 
+def _located(entry: Capture, document: Document) -> Path:
+    path = Path(entry.pcap)
+    return path if path.is_absolute() or document.path is None else document.path.parent / path
+
+
+def _behind_clock_ns(entry: Capture, key: KeyPath, scenario: CommonScenario, document: Document) -> float:
+    """Return when a capture's earliest frame comes, from the earliest of all captures on the shared clock. Raises UserError."""
+    if entry.clock != "shared":
+        return 0.0
+    others = [one for one in scenario.traffic if isinstance(one, Capture) and one.clock == "shared"]
+    if any(one.time_scale != entry.time_scale for one in others):
+        document.fail((*key, "time_scale"), "must be the same for all captures on the shared clock")
+    firsts = {}
+    for one in (entry, *others):
+        path = _located(one, document)
+        try:
+            firsts[path] = _first_ns(path, path.stat().st_mtime_ns) if path.exists() else None
+        except UserError as error:
+            document.fail((*key, "pcap"), f"shares its clock with {error}")
+    own = firsts[_located(entry, document)]
+    return 0.0 if own is None else (own - min(first for first in firsts.values() if first is not None)) * entry.time_scale
+
+
+@lru_cache(maxsize=256)
+def _first_ns(path: Path, changed_ns: int) -> int:
+    """Return the stamp of a capture's earliest frame; `changed_ns`: of the file."""
+    return pcap.read(path, 0, None, True).first_ns
+
+
+def _say_what_is_odd(frames: pcap.Frames, shown: str, notes: list[str]) -> None:
+    """Note what of a file is not as one expects of a capture."""
+    if frames.early_ns:
+        early = format_time_ns(frames.early_ns)
+        notes.append(f"Frame {frames.earliest:,} of {shown} is stamped {early} before the first one; times count from it.")
+    if frames.jump:
+        record, days = frames.jump[0], frames.jump[1] // pcap.DAY_NS
+        notes.append(f"Record {record:,} of {shown} is stamped {days:,} days after the one before; only what is before it was read.")
+    if frames.cut:
+        notes.append(f"{shown} {frames.cut}; what is before is played.")
+    for why, count in frames.left_out.items():
+        notes.append(f"Left out were {count:,} records of {shown}, which {why}.")
+
+
+def say_none_plays(frames: pcap.Frames, shown: str, why: str, key: KeyPath, document: Document) -> NoReturn:
+    """Raise the UserError for a capture of which none that was taken `why`: "has at most 65,535 byte"."""
+    document.fail((*key, "pcap"), f"has no frame to play: none of the {len(frames):,} frames of {_in_time(frames, shown)} {why}")
+
+
+def _in_time(frames: pcap.Frames, shown: str) -> str:
+    return shown if frames.whole else f"{shown} in the time that is played"
+
+
 def matched(
     frames: pcap.Frames,
     matches: Sequence[Match],
@@ -243,15 +296,17 @@ def matched(
 
     `unmatched`: "ignore" leaves these out, "error" refuses them, None takes them. Raises UserError.
     """
-    rules = pcap.match_frames(frames, list(matches))
-    shown = shown if frames.whole else f"{shown} in the time that is played"
-    missed = np.flatnonzero(rules < 0)
+    numbers = rules.match_frames(frames, list(matches))
+    shown = _in_time(frames, shown)
+    missed = np.flatnonzero(numbers < 0)
     if missed.size and unmatched == "error":
-        document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")
+        document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {frames.record(missed[0]):,} of {shown} matches no rule")
     if missed.size and unmatched == "ignore":
         notes.append(f"{missed.size:,} of {len(frames):,} frames of {shown} match no rule and were left out.")
-    hit = np.bincount(rules[rules >= 0], minlength=len(matches))
+    hit = np.bincount(numbers[numbers >= 0], minlength=len(matches))
     for index in np.flatnonzero(hit == 0):
         notes.append(f"Rule {document.key_text((*key, 'map', int(index)))} matches no frame of {shown}.")
-    used = np.arange(len(frames)) if unmatched is None else np.flatnonzero(rules >= 0)
-    return used, rules[used]
+    used = np.arange(len(frames)) if unmatched is None else np.flatnonzero(numbers >= 0)
+    if not len(used):
+        document.fail((*key, "map"), f"matches none of the {len(frames):,} frames of {shown}")
+    return used, numbers[used]
