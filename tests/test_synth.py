@@ -271,13 +271,36 @@ def test_check_fails_on_what_is_not_expected(monkeypatch: pytest.MonkeyPatch, ca
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[]", "must be a mapping"), ("a: [{target: xcup, lut: 1, ff: 1, bram: 0, luts: 2}]", "luts"), ("a: [", "not YAML")],
+    [
+        ("[]", "must be a mapping"),
+        ("a: [{target: xcup, lut: 1, ff: 1, bram: 0, luts: 2}]", "luts"),
+        ("a: [", "not YAML"),
+        ("a: [{target: xcup, lut: 1}]", "go together"),
+    ],
 )
 def test_a_file_of_expectations_that_is_not_sound_is_refused(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "expected.yaml"
     path.write_text(text)
     with pytest.raises(UserError, match=words):
         expected.read(path)
+
+
+def test_what_was_measured_is_expected(tmp_path: Path) -> None:
+    """expected.json has the numbers of an entry, by the command that measures it; one without them has none."""
+    path = tmp_path / "expected.yaml"
+    path.write_text("pst_a: [{target: ecp5, parameters: {Width: 8}, seeds: 4}, {target: xcup}]\npst_b: [{target: xcup, config: tiny}]\n")
+    command = "synth pst_a --target ecp5 --set Width=8 --seeds 4"
+    found = {"lut": 5, "lut_memory": 0, "ff": 6, "bram": 0.5, "uram": 0, "dsp": 1, "logic_levels": 2, "fmax_mhz": [90.0, 100.0, 80.0, 96.0]}
+    path.with_suffix(".json").write_text(json.dumps({"rows": {command: {"values": found}}}))
+    placed, plain = expected.read(path)["pst_a"]
+    assert placed.figures() == {"lut": 5, "ff": 6, "bram": 0.5, "uram": 0, "dsp": 1, "fmax_mhz": 93.0} and plain.figures() == {}
+    assert placed.command("pst_a") == command and plain.command("pst_a") == "synth pst_a --target xcup"
+    assert expected.read(path)["pst_b"][0].command("pst_b") == "synth b --target xcup --set config=tiny"
+    other = tmp_path / "other.yaml"
+    other.write_text("pst_a: [{target: xcup}]")
+    other.with_suffix(".json").write_text("{}")
+    with pytest.raises(UserError, match=r"other\.json: is no file of results"):
+        expected.read(other)
 
 
 def test_the_core_of_2048_queues_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
