@@ -2,7 +2,9 @@
 
 import pytest
 
-from penstock.faults.made import makes
+from penstock import paths
+from penstock.faults import register
+from penstock.faults.made import makes, operator_for
 from penstock.faults.operators import mutants
 
 
@@ -140,3 +142,11 @@ def test_what_an_operator_makes_needs_no_entry(old: str, new: str, same: bool) -
     source = SV.replace("@", "y = (a && b) || c;").encode()
     start = source.index(old.encode())
     assert any(makes(mutant, source, start, start + len(old), new) for mutant in mutants("m.sv", source)) == same
+
+
+def test_no_fault_is_written_by_hand_that_an_operator_makes() -> None:
+    """Entries that mark a mutant as equivalent must be what an operator makes, the others must not."""
+    faults = register.read()
+    source = {file: (paths.ROOT / file).read_bytes() for fault in faults for file in fault.files}
+    made = {fault.id: operator_for(fault, source[fault.files[0]]) for fault in faults}
+    assert [f"{fault.id}: {made[fault.id]}" for fault in faults if (made[fault.id] is None) == bool(fault.equivalent)] == []

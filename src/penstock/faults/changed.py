@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from penstock.faults.made import makes
+from penstock.faults.made import writes
 from penstock.faults.operators import Mutant, mutants
 from penstock.faults.register import Change, Fault, Stale
 from penstock.graph.changes import Changes
@@ -37,7 +37,7 @@ def campaign(graph: Graph, register: Sequence[Fault], changes: Changes, most: in
         if file in data and not _is_of_tests(file):
             found += mutants(file, data[file], lines)
     marked = [fault for fault in register if fault.equivalent]
-    left = [mutant for mutant in found if not any(_is(mutant, fault, data[mutant.file]) for fault in marked)]
+    left = [mutant for mutant in found if not any(writes(fault, mutant, data[mutant.file]) for fault in marked)]
     equivalent = len(found) - len(left)
     chosen = sorted(random.Random(seed).sample(left, min(most, len(left))), key=lambda mutant: (mutant.file, mutant.start))
     random.Random(seed).shuffle(chosen)  # what the time does not suffice for is no one place
@@ -47,7 +47,7 @@ def campaign(graph: Graph, register: Sequence[Fault], changes: Changes, most: in
     trials = [_as_fault(mutant, data[mutant.file], planned[mutant.file]) for mutant in chosen if planned[mutant.file]]
     by_hand = sorted(
         (fault for fault in register if not fault.equivalent and set(fault.files) & changes.lines.keys()),
-        key=lambda fault: _distance(fault, changes, data),
+        key=lambda fault: (_cost(graph, fault.tests, times) > TEST_SECONDS, _distance(fault, changes, data)),
     )
     mixed = [fault for pair in zip(trials, by_hand, strict=False) for fault in pair]
     mixed += trials[len(by_hand) :] + by_hand[len(trials) :]
@@ -63,9 +63,7 @@ def tests_for(graph: Graph, file: str, times: dict[str, float]) -> tuple[str, ..
         by_function[function] = by_function.get(function, 0.0) + seconds
 
     def cost(name: str) -> float:
-        kind = graph.tests[name].kind
-        variants = 1 if kind == "software" else _DEFAULT_VARIANTS
-        return by_function.get(name, testkinds.KINDS[kind].seconds * variants)
+        return by_function.get(name, _usual(graph.tests[name].kind))
 
     near = {name: rank for name, rank in graph.near(file).items() if graph.tests[name].kind not in ("slow", "synthesis")}
 
@@ -83,20 +81,17 @@ def tests_for(graph: Graph, file: str, times: dict[str, float]) -> tuple[str, ..
     return tuple(chosen)
 
 
+def _usual(kind: str) -> float:
+    return testkinds.KINDS[kind].seconds * (1 if kind == "software" else _DEFAULT_VARIANTS)
+
+
+def _cost(graph: Graph, names: Sequence[str], times: dict[str, float]) -> float:
+    """Return what tests cost (pytest's names), those that were not measured by their kind."""
+    return sum(times.get(name, sum(_usual(test.kind) for test in graph.of(name))) for name in names)
+
+
 def _is_of_tests(file: str) -> bool:
     return bool({"test", "tests", "formal", "testing"} & set(file.split("/")))
-
-
-def _is(mutant: Mutant, fault: Fault, source: bytes) -> bool:
-    (change,) = fault.changes
-    if change.file != mutant.file:
-        return False
-    text = source.decode(errors="replace")
-    try:
-        start, end = (len(text[:at].encode()) for at in change.place_in(text))
-    except Stale:
-        return False
-    return makes(mutant, source, start, end, change.new)
 
 
 def _as_fault(mutant: Mutant, source: bytes, tests: tuple[str, ...]) -> Fault:
