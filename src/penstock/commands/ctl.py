@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from penstock.basics import groups
 from penstock.commands import app
 from penstock.errors import ToolError, UserError
 
@@ -57,6 +59,8 @@ def _options(
         Path | None, typer.Option(metavar="FILE", help="Certificate of the authority that signed the server's.", show_default=False)
     ] = None,
 ) -> None:
+    if not {"--help"} & set(sys.argv):
+        groups.need("ctl", "control")
     _SERVER.update(address=server, certificate=cert, key=key, server=server_ca)
 
 

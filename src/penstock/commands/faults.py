@@ -38,11 +38,13 @@ def faults(
     import json
     import os
 
+    from penstock.basics import groups
     from penstock.faults import planting, progress, register
     from penstock.faults.summary import SCHEMA, lines, listing, summary
     from penstock.paths import need_checkout
 
     need_checkout("faults")
+    groups.need("faults")
     try:
         if changed:
             raise typer.Exit(_changed(place, only_list, again, jobs or len(os.sched_getaffinity(0)), most, minutes, json_output))

@@ -27,6 +27,7 @@ def figures(
     import functools
     import json
 
+    from penstock.basics import groups
     from penstock.command_line.console import console
     from penstock.errors import UserError
     from penstock.figures import listing, progress
@@ -34,6 +35,7 @@ def figures(
     from penstock.paths import need_checkout
 
     need_checkout("figures")
+    groups.need("figures")
     if slow and not check:
         raise UserError("--slow: only --check leaves something out; without it everything is measured")
     if missing and (check or again):

@@ -57,10 +57,10 @@ def generate(
         return
     if given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
+    from penstock.basics import groups
     from penstock.designs import configs
     from penstock.designs import design as designs
     from penstock.hardware import crossings
-    from penstock.hardware.generate import generate as write
 
     if design not in designs.names():
         _generate_block(design, config, changes, out, force)
@@ -69,13 +69,17 @@ def generate(
     chosen = configs.with_overrides(configs.load(configs.names(design)[0] if config is None else config, design), changes)
     designs.load(design).need_rtl(f"generate {design}")
     crossed = () if wanted is None else crossings.taken(wanted, design, configs.ports(chosen))
+    groups.need("generate", "generate")
+    from penstock.hardware.generate import generate as write
+
     written = write(chosen, out, force, changes, crossed)
     print(f"{len(written)} files of {crossings.name_of(chosen, crossed)} in {out}; {out / 'README.md'} says how to lint and simulate them")
 
 
 def _generate_block(name: str, config: str | None, changes: dict[str, str], out: Path, force: bool) -> None:
+    from penstock.basics import groups
     from penstock.errors import UserError
-    from penstock.hardware import crossings, generate_block, library
+    from penstock.hardware import crossings, library
 
     top = library.main_module(name)
     if crossings.SETTING in changes:
@@ -84,6 +88,9 @@ def _generate_block(name: str, config: str | None, changes: dict[str, str], out:
         )
     if config is not None:
         raise UserError(f"--config {config}: {name} is no design; its parameters are set by --set")
+    groups.need("generate", "generate")
+    from penstock.hardware import generate_block
+
     written = generate_block.generate(name, out, force, changes)
     print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and synthesise them")
 

@@ -15,6 +15,7 @@ def lint(
     """Check SystemVerilog, C++ and Python: one line a check, every finding is fatal."""
     import sys
 
+    from penstock.basics import groups
     from penstock.basics.suggest import nearest
     from penstock.command_line.console import working
     from penstock.command_line.terminal import progress_line
@@ -22,6 +23,7 @@ def lint(
     from penstock.paths import need_checkout
 
     need_checkout("lint")
+    groups.need("lint")
     from penstock.hardware import lint as rules
 
     for name in only or []:

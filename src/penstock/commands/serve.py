@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.basics import groups
 from penstock.command_line.parts import With
 from penstock.commands import app
 from penstock.errors import UserError
@@ -75,6 +76,7 @@ def serve(
     tls = (tls_cert, tls_key, tls_clients)
     if any(tls) and not all(tls):
         raise UserError("--tls-cert, --tls-key and --tls-clients are given together or not at all")
+    groups.need("serve", "control")
     with contextlib.ExitStack() as stack:
         carrier, name, line_bps, control = _open(stack, scenario, engine, settings or [], pcie, device)
         if as_device is not None:

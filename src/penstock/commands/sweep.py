@@ -36,6 +36,7 @@ def sweep(
     """
     import json
 
+    from penstock.basics import groups
     from penstock.command_line.console import console
     from penstock.errors import UserError
     from penstock.sweeps.make import Interrupted, Request, make
@@ -48,6 +49,7 @@ def sweep(
         raise UserError(f"--log {log}: give x, y or xy")
     if cluster and workers:
         raise UserError("--workers is for this machine; the workers of a cluster are started there")
+    groups.need("sweep", "sweep")
     plots = [Plot.model_validate({"x": plot[0], "y": plot[1]} | ({"by": by} if by else {}) | ({"log": log} if log else {}))] if plot else []
     try:
         result, folder = make(Request(file, cluster, out, workers, plots, any_sources))

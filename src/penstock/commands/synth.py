@@ -53,6 +53,7 @@ def synth(
     import json
     import statistics
 
+    from penstock.basics import groups
     from penstock.command_line.options import parse_settings
     from penstock.command_line.terminal import progress_line
     from penstock.errors import UserError
@@ -64,6 +65,7 @@ def synth(
     if timing_weight and target != Target.ECP5:
         raise UserError(f"--timing-weight {timing_weight}: only --target ecp5 is placed")
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
+    groups.need("synth", "synth")
     # A configuration's wrapper is made for it; what is expected of it stands with the design's top module.
     top, named = (f"pst_{config['design']}", config["name"]) if "design" in config else (job.top, None)
     entry = expected.find(top, target.value, config["parameters"], named)
@@ -103,9 +105,9 @@ def synth(
         elif key != "fmax_mhz":
             more = f", {result['lut_memory']:,} of these as memory" if key == "lut" else ""
             print(f"  {name:12} {f'{value:,}' if isinstance(value, int) else f'{value:g}':>9} {unit}{more}")
-    for seed, groups in zip(job.seeds, result.get("paths", []), strict=False):
+    for seed, longest in zip(job.seeds, result.get("paths", []), strict=False):
         print(f"  longest paths of seed {seed}, from register to register (vectors and memories as one):")
-        for group in groups:
+        for group in longest:
             share = group["wires_ns"] / group["ns"]
             print(
                 f"    {group['ns']:5.2f} ns, {share:.0%} of it wires, {group['levels']} levels, {group['paths']:4} bits: "

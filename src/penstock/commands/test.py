@@ -30,7 +30,7 @@ def test(
     import time
     from pathlib import Path
 
-    from penstock.basics import children
+    from penstock.basics import children, groups
     from penstock.engine import engine
     from penstock.errors import UserError
     from penstock.paths import ROOT, need_checkout, tool_environment
@@ -38,6 +38,7 @@ def test(
 
     need_checkout("test")
     os.environ[basis.BEGAN] = str(time.time())
+    groups.need("test")
     if slow and quick:
         raise UserError("--slow runs all tests and --quick as many as fit into five minutes: give one of them")
     given = list(context.args)

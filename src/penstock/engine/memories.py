@@ -10,7 +10,7 @@ from functools import cache
 from math import ceil
 from typing import Any, NamedTuple
 
-import yaml
+from ruamel.yaml import YAML
 
 from penstock.basics.suggest import meant
 from penstock.paths import ROOT
@@ -72,7 +72,7 @@ class Kind(NamedTuple):
 @cache
 def dram_kinds() -> dict[str, Kind]:
     """Return the kinds of DRAM by name."""
-    table = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    table = YAML(typ="safe").load(TABLE)
     return {name: _kind(name, entry) for name, entry in table.items()}
 
 

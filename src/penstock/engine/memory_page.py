@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import product
 
-import yaml
+from ruamel.yaml import YAML
 
 from penstock.basics.tables import cell
 from penstock.engine import memories
@@ -75,7 +75,7 @@ def kinds_table() -> list[str]:
 def timing_tables() -> list[str]:
     """Every time of every kind with its source."""
     lines: list[str] = []
-    for name, entry in yaml.safe_load(memories.TABLE.read_text(encoding="utf-8")).items():
+    for name, entry in YAML(typ="safe").load(memories.TABLE).items():
         lines += [f"### {name}", "", f"{entry['description'][0].upper()}{entry['description'][1:]}. Sources:", ""]
         lines += [f"- *{short}*: {words}" for short, words in entry["sources"].items()] + [""]
         rows = []
@@ -147,7 +147,7 @@ def _cycles_without() -> int:
 
 def crossbar_values() -> list[str]:
     """Every value of the crossbar with its source."""
-    entry = yaml.safe_load(memories.TABLE.read_text(encoding="utf-8"))["hbm2"]["crossbar"]
+    entry = YAML(typ="safe").load(memories.TABLE)["hbm2"]["crossbar"]
     words = {
         "clock_hz": "clock of its links",
         "beat_bytes": "bytes a link carries in a cycle",

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from penstock.basics import groups
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
 from penstock.paths import BLOCKS, DESIGNS, read_file_list
@@ -57,6 +58,7 @@ def main_module(name: str) -> str:
 
 def parameters_of(module: str) -> dict[str, str]:
     """Return the parameters of `module` that can be set, each with the text of its default."""
+    groups.need("reading SystemVerilog", "generate")
     from pyslang import syntax
 
     path = next(path for path in sources_of(module) if path.stem == module)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.basics import groups
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
 from penstock.parts.manifest import Part
@@ -31,6 +32,7 @@ class Header:
 
 def header(path: Path, module: str) -> Header | None:
     """Return the header of a module, None if the file has no such module. Raises UserError for a file that is no SystemVerilog."""
+    groups.need("reading SystemVerilog", "generate")
     from pyslang import syntax
 
     tree = syntax.SyntaxTree.fromText(path.read_text(errors="replace"))  # must outlive everything that is taken from it

@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.basics import groups
 from penstock.basics.tables import cell, cells
 from penstock.errors import UserError
 from penstock.hardware import library
@@ -68,6 +69,7 @@ def shown() -> dict[str, Path]:
 
 def head(path: Path) -> Head:
     """Return the head of the module in `path`. Raises UserError when there is none."""
+    groups.need("reading SystemVerilog", "generate")
     from pyslang import syntax
 
     text = path.read_text()

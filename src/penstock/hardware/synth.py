@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock import cache
-from penstock.basics import children
+from penstock.basics import children, groups
 from penstock.errors import ToolError
 from penstock.hardware import timing_paths
 from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
@@ -150,6 +150,7 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
     18 Kbit (ecp5). `logic_levels` is the longest path between registers or memories in cells: LUTs, wide multiplexers, and each
     carry element that a carry runs through. Raises SynthesisError.
     """
+    groups.need("synthesis", "synth")
     folder = job.folder()
     with alone_in(folder):
         cells, levels = _synthesise(job, folder, progress or (lambda _: None))
@@ -263,6 +264,7 @@ def _yosys_stage(log: str) -> str:
 
 def run_tool(command: list[str], log: Path, progress: Progress) -> None:
     """Run Yosys with a script, in HERE; `progress` hears what it does. Raises SynthesisError."""
+    groups.need("synthesis", "synth")
     _tool(command, log, _yosys_stage, progress)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock.basics import groups
+
 MAX_LISTED = 64
 LEFT_OUT = "scenario"  # of a result: what went in
 NO_FIGURE = "description"
@@ -113,6 +115,7 @@ def write_csv(path: Path, table: Table) -> None:
 
 def write_parquet(path: Path, table: Table) -> None:
     """Write the table as Parquet: the same columns, with types."""
+    groups.need("Parquet", "sweep")
     import pyarrow
     from pyarrow import parquet
 
