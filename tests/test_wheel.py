@@ -190,14 +190,13 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize(
     ("command", "group"),
     [
-        ("synth pst_fifo", "synth"),
+        ("synth pst_fifo", "generate,synth"),
         ("generate stream --out OUT", "generate"),
         ("generate access_edge --out OUT", "generate"),
         (f"sweep {ROOT}/scenarios/sweeps/codel_target.yaml", "sweep"),
         ("serve x.yaml", "control"),
         ("ctl subscriber list", "control"),
         ("bench control", "control"),
-        ("switch-sim --algorithm oq --cluster tcp://127.0.0.1:1", "sweep"),
     ],
 )
 def test_a_group_that_is_not_installed(site: Path, command: str, group: str) -> None:

@@ -64,8 +64,8 @@ def synth(
         raise UserError(f"--paths {paths}: only --target ecp5 is placed and routed, so only there paths have a length")
     if timing_weight and target != Target.ECP5:
         raise UserError(f"--timing-weight {timing_weight}: only --target ecp5 is placed")
+    groups.need("synth", "generate", "synth")
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
-    groups.need("synth", "synth")
     # A configuration's wrapper is made for it; what is expected of it stands with the design's top module.
     top, named = (f"pst_{config['design']}", config["name"]) if "design" in config else (job.top, None)
     entry = expected.find(top, target.value, config["parameters"], named)
