@@ -29,7 +29,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         raw = stand_in.simulate(job, progress)
         return seen["change"](raw) if "change" in seen else raw
 
-    monkeypatch.setattr(engine, "build", lambda report=None: None)
+    monkeypatch.setattr(engine, "prepare", lambda job, report=None: None)
     monkeypatch.setattr(engine, "run", run)
     monkeypatch.setattr(verilate, "build_device", lambda config, report=None: Path("device.so"), raising=False)
     return seen

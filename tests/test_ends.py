@@ -23,7 +23,6 @@ from penstock import cache, paths
 from penstock.basics import children, growing
 from penstock.command_line import app as cli
 from penstock.command_line import console, terminal
-from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import lint, verilate
 from penstock.paths import ROOT
@@ -326,17 +325,6 @@ def test_an_interrupted_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest
     assert len(seen) == 1
     assert [path.name for path in folder.iterdir()] == ["lock"]
     assert not list((tmp_path / "build" / "work").iterdir())
-
-
-@pytest.mark.parametrize(("home", "kept"), [("{root}", True), ("/where/it/was", False)])
-def test_what_cmake_built_elsewhere_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str, kept: bool) -> None:
-    """In a clone that was moved or copied; the lock stays, it is held."""
-    text = f"CMAKE_CACHEFILE_DIR:INTERNAL={tmp_path}\nCMAKE_HOME_DIRECTORY:INTERNAL={home.format(root=engine.ROOT)}\n"
-    (tmp_path / "CMakeCache.txt").write_text(text)
-    (tmp_path / "CMakeFiles").mkdir()
-    (tmp_path / "lock").touch()
-    engine._forget_another_place(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == (["CMakeCache.txt", "CMakeFiles", "lock"] if kept else ["lock"])
 
 
 class Clock:

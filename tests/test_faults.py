@@ -17,7 +17,7 @@ import pytest
 from penstock import paths
 from penstock.command_line.app import main
 from penstock.errors import UserError
-from penstock.faults import copies, planting, progress, register
+from penstock.faults import planting, progress, register
 from penstock.faults.register import Fault
 from penstock.faults.sessions import Sessions
 
@@ -285,48 +285,6 @@ def test_several_at_a_time(house: House, tmp_path: Path, monkeypatch: pytest.Mon
     }
 
 
-ENGINE = """\
-import os
-from pathlib import Path
-
-if __name__ == "__main__":  # as CMake does: what says that it is complete comes last
-    text = Path("src/arithmetic.py").read_text()
-    Path("build/engine").mkdir(parents=True, exist_ok=True)
-    for file in ("src/penstock/_engine.so", "build/engine/.ninja_log", "build/engine/stamp"):
-        Path(file).write_text(text)
-    with Path("build/flags").open("a") as flags:
-        flags.write(f"{os.environ['PLANTED_FLAGS'] or 'as always'}: {text.splitlines()[1].strip()}\\n")
-"""
-
-
-def test_each_copy_keeps_an_engine_without_a_fault(house: House) -> None:
-    """Also one in which the tests without a fault are never run, as they have passed in another."""
-    house.write("src/penstock/__init__.py", "")
-    house.write("src/penstock/engine/__init__.py", "")
-    house.write("src/penstock/engine/engine.py", ENGINE)
-    seen = 'engine and "a + b" in open("src/penstock/_engine.so").read()'
-    test = "from penstock.engine import engine\n" + TEST.replace("add(2, 3) == 5", seen)
-    house.write("tests/test_arithmetic.py", test)
-    house.register({}, {"name": "add-multiplies", "with": "a * b"}, {"name": "add-divides", "with": "a // b"})
-    laboratory = planting.Laboratory(house.root, house.root / "build/faults", jobs=2)
-    (house.root / "build/faults").mkdir(parents=True)
-    assert [laboratory.try_fault(fault).outcome for fault in register.read()] == ["killed"] * 3
-    for copy in (house.root / "build/faults/1/copy", house.root / "build/faults/2/copy"):
-        for file in ("src/penstock/_engine.so", "build/engine/.ninja_log", "build/engine/stamp"):
-            assert (copy / file).read_text() == SOURCE
-        for line in (copy / "build/flags").read_text().splitlines():
-            assert line.startswith("as always: " if line.endswith("a + b") else "-O1: "), line
-
-
-def test_flags_of_planted_code_come_last() -> None:
-    """A compiler that is called through the launcher gets its own arguments as they are, then these."""
-    launcher = copies._LAUNCHER.split(";")  # a list of CMake's
-    called = [*launcher, sys.executable, "-c", "import sys; print(sys.argv[1:])", "a  b", "-O3"]
-    for flags, words in (("", "['a  b', '-O3']"), ("-O1", "['a  b', '-O3', '-O1']")):
-        done = subprocess.run(called, env=os.environ | {"PLANTED_FLAGS": flags}, capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == words
-
-
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
 def test_jobs_that_there_cannot_be(house: House, jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
     house.register({})
@@ -342,7 +300,7 @@ from arithmetic import add
 
 def test_add():
     if add(2, 3) != 5:
-        other = subprocess.Popen(["sleep", "60"], process_group=0)  # as ninja starts compilers
+        other = subprocess.Popen(["sleep", "60"], process_group=0)  # in a group of its own, as compilers are started
         with Path(os.environ["STARTED"]).open("a") as started:
             started.write(f"{os.getpid()} {other.pid}\\n")
         other.wait()

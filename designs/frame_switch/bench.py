@@ -47,7 +47,7 @@ def prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> Pa
     from penstock.engine import engine
     from penstock.hardware import verilate
 
-    engine.build(report)
+    engine.build(report, "designs/frame_switch/model")
     return None if options["engine"] == "model" else verilate.build_device(configs.load(options["config"], "frame_switch"), report)
 
 

@@ -39,7 +39,7 @@ def prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> Pa
     """Build the engine; there is no library, as the device is a model."""
     from penstock.engine import engine
 
-    engine.build(report)
+    engine.build(report, "designs/p4_switch/model")
     return None
 
 

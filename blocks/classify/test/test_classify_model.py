@@ -12,7 +12,7 @@ NO_QUEUE = 0xFFFFFFFF
 @pytest.fixture(scope="module")
 def classify():
     """The C++ model, built."""
-    return engine.module().models.classify
+    return engine.models("classify").classify
 
 
 def frame(queue: str, length: int) -> bytes:

@@ -101,7 +101,9 @@ class Bench:
         await self.source.send([beat for frame in frames for beat in self.to_beats(frame)])
 
     def verdict(self, frame: Frame) -> tuple[int, int, int]:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("classify")
 
         return models.classify(
             frame.data, error=frame.error, queues=self.queues, min_frame_bytes=self.shortest, max_frame_bytes=self.longest

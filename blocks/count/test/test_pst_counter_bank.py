@@ -28,7 +28,9 @@ class Bench:
     """Drives one operation per cycle and compares every answer with the model at the moment at which its read was taken."""
 
     def __init__(self, dut) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("count")
 
         self.dut, self.rng = dut, random.Random(seed())
         dut._log.info(f"PENSTOCK_SEED={seed()}")

@@ -30,7 +30,9 @@ def read(dut, reason: int) -> tuple[int, int]:
 
 @cocotb.test()
 async def four_events_a_cycle(dut) -> None:
-    from penstock._engine import models
+    from penstock.engine import engine
+
+    models = engine.models("count")
 
     rng = random.Random(seed())
     dut._log.info(f"PENSTOCK_SEED={seed()}")

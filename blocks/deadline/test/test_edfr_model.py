@@ -15,7 +15,9 @@ class Twin:
     """Gives the model each cycle's inputs, and compares what comes out."""
 
     def __init__(self, dut) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("deadline")
 
         self.dut, self.models = dut, models
         self.settings = settings = models.EdfrSettings()

@@ -98,7 +98,7 @@ def run(server: object, packets: list[Packet]) -> dict[int, tuple[str, int]]:
 
 
 def exact(case: Case) -> dict[int, tuple[str, int]]:
-    models = engine.module().models
+    models = engine.models("deadline")
     return run(models.ExactEdfr(case.units_per_second, case.rate_bps, case.limits, case.overhead), case.packets)
 
 
@@ -140,7 +140,7 @@ def test_fates_are_legal() -> None:
 def test_one_class_is_a_fifo_with_limited_wait() -> None:
     """Equal deadlines: the same packets start at the same times, and what a FIFO drops on arrival is what reneges."""
     print(f"PENSTOCK_SEED={seed()}")
-    models = engine.module().models
+    models = engine.models("deadline")
     dropped = 0
     for number in range(CASES):
         case = draw(number)
@@ -160,7 +160,7 @@ def test_one_class_is_a_fifo_with_limited_wait() -> None:
 
 def test_by_hand() -> None:
     """One byte a unit. The long packet is not interrupted; the earliest deadline is next, equal ones as they came."""
-    edfr = engine.module().models.ExactEdfr(8, 64)  # 8 units a second, 8 byte a second
+    edfr = engine.models("deadline").ExactEdfr(8, 64)  # 8 units a second, 8 byte a second
     for arrival, deadline, size in ((0, 50, 10), (1, 40, 5), (2, 20, 5), (3, 20, 5), (4, 19, 6), (4, 9, 1), (4, 25, 1)):
         edfr.arrive(arrival, deadline, size)
     edfr.advance(16)
@@ -171,7 +171,7 @@ def test_by_hand() -> None:
 
 def test_a_deadline_is_the_last_moment() -> None:
     for late, fate in ((0, "sent"), (1, "expired")):
-        edfr = engine.module().models.ExactEdfr(8, 64)
+        edfr = engine.models("deadline").ExactEdfr(8, 64)
         edfr.arrive(0, 0, 10)
         edfr.arrive(0, 10 - late, 1)
         edfr.advance()
@@ -180,7 +180,7 @@ def test_a_deadline_is_the_last_moment() -> None:
 
 def test_rounding_does_not_add_up() -> None:
     """Three bytes a unit and a bit: a thousand packets back to back end where one of their bytes together would."""
-    edfr = engine.module().models.ExactEdfr(1000, 8 * 3001)
+    edfr = engine.models("deadline").ExactEdfr(1000, 8 * 3001)
     for _ in range(1001):
         edfr.arrive(0, 10**6, 7)
     edfr.advance()
@@ -198,7 +198,7 @@ def test_rounding_does_not_add_up() -> None:
     ],
 )
 def test_impossible_packets_are_refused(packet: tuple[int, int, int], words: str) -> None:
-    models = engine.module().models
+    models = engine.models("deadline")
     for server in (models.ExactEdfr(10**12, 10**9), models.LimitedFifo(10**12, 10**9, 5), models.SkipFifoReference(10**12, 10**9, [5], 1)):
         with pytest.raises(ValueError) as refused:
             server.arrive(*packet)
@@ -206,7 +206,7 @@ def test_impossible_packets_are_refused(packet: tuple[int, int, int], words: str
 
 
 def test_the_past_does_not_change() -> None:
-    models = engine.module().models
+    models = engine.models("deadline")
     for server in (models.ExactEdfr(8, 64), models.LimitedFifo(8, 64, 5), models.SkipFifoReference(8, 64, [5], 1)):
         server.arrive(7, 9, 1)
         for now in (7, 20):
@@ -219,7 +219,7 @@ def test_the_past_does_not_change() -> None:
 
 
 def test_impossible_links_are_refused() -> None:
-    models = engine.module().models
+    models = engine.models("deadline")
     for arguments, words in (
         ((0, 10**9), "units per second"), ((10**13, 10**9), "units per second"), ((10**12, 0), "a link's rate"),
         ((10**12, 10**13), "a link's rate"), ((10**12, 10**9, [], 1025), "a line adds at most"),

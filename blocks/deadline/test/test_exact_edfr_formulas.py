@@ -26,7 +26,7 @@ def run(**other: Any) -> dict[str, Any]:
         "schedulers": ["exact", "fifo"], "arrivals": "poisson", "rate_bps": RATE, "load": 1.0, "deadlines": [1], "shares": [1.0],
         "warm_up": SECOND // 10, "end": SECOND // 2, "fifo_wait": 1, "tick": 12_207_031, "seed": seed(),
     }  # fmt: skip
-    return engine.module().models.edfr_experiment(**settings | other)
+    return engine.models("deadline").edfr_experiment(**settings | other)
 
 
 def loss(result: dict[str, Any]) -> float:

@@ -111,7 +111,7 @@ def naive(case: Case) -> dict[int, tuple[str, int]]:
 
 def ours(case: Case, **other: Any) -> dict[int, tuple[str, int]]:
     settings = {"deadlines": case.deadlines, "tick": case.tick, "depth": case.depth, "check": case.check, "limits": case.limits} | other
-    reference = engine.module().models.SkipFifoReference(BYTE, 64, **settings)
+    reference = engine.models("deadline").SkipFifoReference(BYTE, 64, **settings)
     for packet in case.arrivals:
         reference.arrive(packet.time, packet.deadline, packet.bytes, packet.traffic_class)
         if packet.change:
@@ -173,7 +173,7 @@ def test_without_the_check_at_most_a_tick_late() -> None:
 def test_with_the_check_it_is_exact_edfr() -> None:
     """Deadlines that stay: the same packets start at the same times, but for the order of equal deadlines, of which there are none here."""
     print(f"PENSTOCK_SEED={seed()}")
-    models = engine.module().models
+    models = engine.models("deadline")
     scale = 1024  # times in 1/1024 of a unit, packet n n of them later: no two deadlines are equal
     compared = expired = 0
     for number in range(CASES):
@@ -196,7 +196,7 @@ def test_with_the_check_it_is_exact_edfr() -> None:
 def test_a_shorter_deadline_does_not_pull_the_skip_forward() -> None:
     """By hand: a packet with 100 waits, the class gets 10, the next tick's stamp covers both; the first may start up to 101."""
     for start, fate in ((101, "sent"), (102, "expired")):
-        reference = engine.module().models.SkipFifoReference(BYTE, 64, [100, 200], 50)
+        reference = engine.models("deadline").SkipFifoReference(BYTE, 64, [100, 200], 50)
         reference.arrive(0, 200, start, 1)  # the link is busy until `start`
         reference.arrive(1, 101, 5, 0)
         reference.set_deadline(0, 10)
@@ -210,7 +210,7 @@ def test_a_shorter_deadline_does_not_pull_the_skip_forward() -> None:
 def test_a_skip_may_bring_the_earliest_deadline_to_the_head() -> None:
     """By hand, no check. Class 1 has got a shorter deadline: behind its packet of 50, which is skipped, stands one of 45. When the link is
     free at 52, class 0's head of 49 has expired but has no stamp that speaks yet; the one of 45 goes first."""
-    reference = engine.module().models.SkipFifoReference(BYTE, 64, [39, 49, 1000], 20, check=False)
+    reference = engine.models("deadline").SkipFifoReference(BYTE, 64, [39, 49, 1000], 20, check=False)
     reference.arrive(0, 1000, 52, 2)  # the link is busy until 52
     reference.arrive(1, 50, 1, 1)
     reference.set_deadline(1, 15)  # the stamp at 20 says 50
@@ -224,7 +224,7 @@ def test_stamps_without_room_skip_later() -> None:
     """Depth 1: the second tick's stamp waits for the first one's moment, so what it covers expires a tick later."""
     moments = {}
     for depth in (1, 2):
-        reference = engine.module().models.SkipFifoReference(BYTE, 64, [95, 1000], 10, depth)
+        reference = engine.models("deadline").SkipFifoReference(BYTE, 64, [95, 1000], 10, depth)
         reference.arrive(0, 1000, 500, 1)
         reference.arrive(5, 100, 1, 0)
         reference.arrive(15, 110, 1, 0)
@@ -244,11 +244,11 @@ def test_stamps_without_room_skip_later() -> None:
 )
 def test_impossible_settings_are_refused(settings: tuple[Any, ...], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        engine.module().models.SkipFifoReference(BYTE, 64, *settings)
+        engine.models("deadline").SkipFifoReference(BYTE, 64, *settings)
 
 
 def test_a_class_that_is_not_there_is_refused() -> None:
-    reference = engine.module().models.SkipFifoReference(BYTE, 64, [5], 1)
+    reference = engine.models("deadline").SkipFifoReference(BYTE, 64, [5], 1)
     with pytest.raises(ValueError, match="there is no class 1"):
         reference.arrive(0, 5, 1, 1)
     with pytest.raises(ValueError, match="there is no class 7"):

@@ -21,7 +21,9 @@ class Bench:
     """Offers operations at random, and keeps the book: free ones in the order in which they are given out, outside, on a class's list."""
 
     def __init__(self, dut, rng: random.Random) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("deadline")
 
         self.dut, self.rng, self.models = dut, rng, models
         self.classes, self.chunks = parameter("Classes", 64), parameter("Chunks", 4096)

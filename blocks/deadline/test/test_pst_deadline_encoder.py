@@ -51,7 +51,9 @@ class Bench:
     """One cycle after the other: drives, answers `next` in the same cycle, and compares."""
 
     def __init__(self, dut, rng: random.Random) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("deadline")
 
         self.dut, self.rng = dut, rng
         self.count, self.patience = parameter("Classes", 64), parameter("Patience", 4)

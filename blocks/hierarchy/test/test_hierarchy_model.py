@@ -12,7 +12,7 @@ from penstock.engine import engine
 from penstock.testing.shapers import rate_code
 from penstock.testing.testkit import seed
 
-models = engine.module().models
+models = engine.models("hierarchy")
 Level = models.Level
 CLOCK_HZ = 220_000_000
 LOOP_CYCLES = 20  # from a queue's departure until its next head packet is at the first gate

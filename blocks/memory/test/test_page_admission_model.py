@@ -15,7 +15,7 @@ END = 2**52  # the engine's last cycle
 def random_run(rng: random.Random, stride: int, quiet: int) -> list[tuple]:
     """Frames, pages that come back and new reservations, with up to `quiet` cycles between them; the model is asked every `stride` cycles
     of those. Returns all that it answered and all that its registers told, in order."""
-    model = engine.module().models.PageAdmission(8, PAGES, BYTES, CLASSES)
+    model = engine.models("memory").PageAdmission(8, PAGES, BYTES, CLASSES)
     free = [list(range(PAGES[0])), list(range(PAGES[0], sum(PAGES)))]
     held: list[int] = []
     now, told = 10, []
@@ -57,7 +57,7 @@ def test_quiet_times_are_passed_over_exactly(number: int) -> None:
 
 def test_a_reservation_that_is_not_met_for_weeks() -> None:
     """A class wants more pages than are free: weeks later it gets the first one that comes back, and no time is spent on the weeks."""
-    model = engine.module().models.PageAdmission(8, PAGES, BYTES, CLASSES)
+    model = engine.models("memory").PageAdmission(8, PAGES, BYTES, CLASSES)
     reserved = PAGES[1] // 8 // CLASSES
     for cls in range(CLASSES):  # nothing is reserved for the others, and class 0 may take all
         model.set_share(cls, 1, 15, 0, 10)
@@ -81,7 +81,7 @@ def test_the_walk_goes_on_in_quiet_times() -> None:
     turns = CLASSES * len(PAGES)
     winners = []
     for quiet in range(100, 100 + 3 * turns):
-        model = engine.module().models.PageAdmission(8, PAGES, BYTES, CLASSES)
+        model = engine.models("memory").PageAdmission(8, PAGES, BYTES, CLASSES)
         reserved = PAGES[1] // 8 // CLASSES
         for cls in range(CLASSES):
             model.set_share(cls, 1, 15, 0, 10)

@@ -20,7 +20,9 @@ class Bench:
     """The module between a source of frames and pools that have a page when they must; its model, told the same."""
 
     def __init__(self, dut) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("memory")
 
         self.dut, self.now = dut, 0
         self.geometry = Geometry.under_test()

@@ -65,7 +65,9 @@ async def begin(dut) -> tuple[Bench, Geometry, random.Random]:
 @cocotb.test()
 async def against_model(dut) -> None:
     """The same descriptor as the model, request by request, when frees have settled; resets in between."""
-    from penstock._engine import models
+    from penstock.engine import engine
+
+    models = engine.models("memory")
 
     bench, geometry, rng = await begin(dut)
     for _ in range(3):

@@ -13,7 +13,9 @@ from penstock.testing.testkit import parameter, run_module, seed
 async def updates(dut) -> None:
     from cocotb.clock import Clock
 
-    from penstock._engine import models
+    from penstock.engine import engine
+
+    models = engine.models("timing")
 
     width, tolerance = parameter("TimeWidth", 32), 100
     span = 1 << (width + 16)

@@ -8,7 +8,7 @@ import pytest
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 
-models = engine.module().models
+models = engine.models("timing")
 
 
 def test_increment_is_length_times_period() -> None:

@@ -21,7 +21,7 @@
 #include "designs/access_edge/bench/bench_shares.hpp"
 #include "designs/access_edge/bench/core_driver.hpp"
 #include "designs/access_edge/bench/core_hierarchy.hpp"
-#include "designs/access_edge/model/scheduler_choice.hpp"
+#include "designs/access_edge/model/device/scheduler_choice.hpp"
 
 namespace nb = nanobind;
 

@@ -157,7 +157,7 @@ def run(options: dict[str, Any], library: Path | None, progress: Any) -> dict[st
     from penstock.engine import engine
     from penstock.engine.result import distribution
 
-    module = engine.module()
+    module = engine.module("designs/access_edge/bench")
     given = {**options, "library": str(library or "")}
     if options["mode"] == "reconfigure":
         return _reconfigure(module, given, progress)

@@ -120,7 +120,7 @@ def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
 def _prepare(options: dict[str, Any], report: Report) -> Path | None:
     from penstock.engine import engine
 
-    engine.build(report)
+    engine.build(report, "designs/access_edge/bench")
     if options["engine"] == "model":
         return None
     part, own = _aqm(options), _own(options)
@@ -163,7 +163,7 @@ def _prepare_engine(options: dict[str, Any], report: Report) -> Path | None:
     from penstock.engine import engine
     from penstock.hardware import verilate
 
-    engine.build(report)
+    engine.build(report, "designs/access_edge/model")
     return None if options["engine"] == "model" else verilate.build_device(bench_engine.configuration(options), report)
 
 
@@ -197,7 +197,7 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
         core_options["scheduler_word"] = _setting_word(own)
         core_options["scheduler"] = None if library else scheduler.told(own, _module_parameters(own))
     try:
-        raw: dict[str, Any] = engine.module().core_bench(core_options, progress)
+        raw: dict[str, Any] = engine.module("designs/access_edge/bench").core_bench(core_options, progress)
     except ValueError as error:  # a model of a part that is not ours refuses its numbers
         raise UserError(str(error)) from None
     if "latency_cycles" in raw:
@@ -226,7 +226,7 @@ def _run_lateness(options: dict[str, Any], library: Path | None, progress: Progr
     warm_up = options["packets"] // 10
     job = {**given, "queues": options["queues"], "packets": options["packets"], "warm_up": warm_up, "seed": options["seed"]}
     job |= {key: options[key] for key in bench_hierarchy.FLAT}
-    raw = engine.module().lateness_bench({**job, "library": str(library or "")}, progress)
+    raw = engine.module("designs/access_edge/bench").lateness_bench({**job, "library": str(library or "")}, progress)
     hidden = ("mode", "seed", "packets", "given", *(bench_hierarchy.HIERARCHY_KEYS if options["levels"] == 1 else ()))
     config = {key: value for key, value in options.items() if key not in hidden}
     config |= {"size": options["size"] or "imix", "link_bps": given["link_bps"], "overhead_bytes": given["overhead_bytes"]}

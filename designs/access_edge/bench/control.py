@@ -76,7 +76,7 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
 def _prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> None:
     from penstock.engine import engine
 
-    engine.build(report)
+    engine.build(report, "designs/access_edge/model")
 
 
 def subscriber(number: int, seed: int) -> Any:

@@ -9,7 +9,7 @@
 
 #include "blocks/common/model/settings.hpp"
 #include "designs/access_edge/bench/core_library.hpp"
-#include "designs/access_edge/model/aqm_choice.hpp"
+#include "designs/access_edge/model/device/aqm_choice.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 
 namespace penstock {

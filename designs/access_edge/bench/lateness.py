@@ -27,7 +27,7 @@ CLOSED_GATE = 0
 
 
 def settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `_engine.lateness_bench`, and `rate_sum_bps` and `link_load` (share of the link's time, overhead included).
+    """Return the options of `lateness_bench`, and `rate_sum_bps` and `link_load` (share of the link's time, overhead included).
 
     Raises UserError when the smallest rates together are already more than the load asked for.
     """

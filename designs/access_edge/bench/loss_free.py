@@ -89,7 +89,7 @@ def _prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> P
     from penstock.engine import engine
     from penstock.hardware import verilate
 
-    engine.build(report)
+    engine.build(report, "designs/access_edge/model")
     return None if options["engine"] == "model" else verilate.build_device(probe(options, STEPS).config, report)
 
 

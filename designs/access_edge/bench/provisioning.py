@@ -100,7 +100,7 @@ def _prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> P
     from penstock.engine import engine
     from penstock.hardware import verilate
 
-    engine.build(report)
+    engine.build(report, "designs/access_edge/model")
     if options["engine"] == "model":
         return None
     with tempfile.TemporaryDirectory() as folder:

@@ -24,7 +24,7 @@ class Many:
     def __init__(self, plant: Plant) -> None:
         from penstock.engine import engine
 
-        self._plant, self._compiled = plant, engine.module().access_edge_control
+        self._plant, self._compiled = plant, engine.module("designs/access_edge/control")
         self._plans = self._compiled.Plans(MAX_KEPT_BYTES)
 
     def read(self, data: bytes) -> Any:

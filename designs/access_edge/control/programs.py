@@ -86,7 +86,7 @@ class Programs:
         self._each = facts.queues_per_subscriber
         self._columns = [QUEUE_COLUMNS.index(name) for name in names]
         self._parent_columns = [PARENT_COLUMNS.index(name) for name in ("tree_class", "tree_rate", "tree_burst")]
-        self._changes = engine.module().access_edge_control.Changes(  # writes.hpp; it knows what was written last
+        self._changes = engine.module("designs/access_edge/control").Changes(  # writes.hpp; it knows what was written last
             (*_layout("queue_index", [], names), self._columns),
             (*_layout("tree_index", ["tree_class"], ["tree_rate", "tree_burst", "tree_parent"]), self._parent_columns),
             EXECUTE,

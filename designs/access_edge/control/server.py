@@ -148,7 +148,7 @@ def _relayed(path: str, inner: str, connections: int) -> Iterator[None]:
     (relay.hpp). Raises UserError."""
     from penstock.engine import engine
 
-    relay = engine.module().access_edge_control.Relay
+    relay = engine.module("designs/access_edge/control").Relay
     with contextlib.suppress(OSError):
         with socket.socket(socket.AF_UNIX) as there:
             if there.connect_ex(path) == 0:

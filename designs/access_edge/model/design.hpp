@@ -2,8 +2,6 @@
 // The access edge, for the engine (penstock/engine/design.hpp).
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <memory>
 
 #include "penstock/engine/design.hpp"
@@ -14,8 +12,5 @@ namespace penstock {
 // The device of a job: key `device` has `library` (the RTL) or `model`, `queues` and `memories` (docs/architecture.md, "The engine").
 // Throws nanobind::value_error that names the key.
 std::shared_ptr<const engine::DeviceKind> access_edge_kind(Table& device, engine::Environment& environment);
-
-// The benches of the access edge's core.
-void bind_access_edge(nanobind::module_& m);
 
 }  // namespace penstock

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "designs/access_edge/model/device_settings.hpp"
 #include "designs/access_edge/model/hierarchy_tally.hpp"
 #include "designs/access_edge/model/lateness.hpp"
+#include "designs/access_edge/model/model.hpp"
 #include "penstock/engine/python_columns.hpp"
 
 namespace nb = nanobind;

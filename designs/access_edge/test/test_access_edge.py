@@ -103,7 +103,9 @@ class Bench:
     # ---- what the device says and does ----
 
     async def _watch_events(self) -> None:
-        from penstock._engine import models
+        from penstock.engine import engine
+
+        models = engine.models("classify")
 
         dut = self.dut
         while True:

@@ -72,7 +72,7 @@ def test_rate_over_1000_packets(core: TestCore, rate: int) -> None:
 
 def test_oversize_packets_are_paid_for_to_the_byte(core: TestCore) -> None:
     """Sizes from 60 to 9,600 byte, far more than a burst: each packet leaves when the arithmetic says, at most 64 cycles late."""
-    models = engine.module().models
+    models = engine.models("timing")
     mantissa, exponent = rate_code(3 * 10**9, CLOCK_HZ)
     core.configure(2, mantissa, exponent)
     rng = random.Random(seed())

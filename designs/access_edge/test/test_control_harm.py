@@ -240,7 +240,7 @@ def test_what_comes_with_the_end(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(inner)
         server.listen()
-        relay = engine.module().access_edge_control.Relay(outer, inner, "penstock-of-a-test", 10)
+        relay = engine.module("designs/access_edge/control").Relay(outer, inner, "penstock-of-a-test", 10)
         for _ in range(20):
             with socket.socket(socket.AF_UNIX) as client:
                 client.settimeout(30)

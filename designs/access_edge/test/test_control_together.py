@@ -202,7 +202,7 @@ def test_settings_that_are_known_take_so_much_memory(monkeypatch: pytest.MonkeyP
         assert number < 20 or len(kept) > 0 and settings.SerializeToString() in kept
     assert [len(some) for some in numbers.values()] == [1, 1]
     most = 64 << 20
-    plans, rest = engine.module().access_edge_control.Plans(most), memory(os.getpid(), "VmRSS")
+    plans, rest = engine.module("designs/access_edge/control").Plans(most), memory(os.getpid(), "VmRSS")
     for number in range(500_000):
         plans.learn_queue(str(number).zfill(200).encode(), number % 2 == 0, number)
         if number == 150_000:

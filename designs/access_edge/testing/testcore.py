@@ -44,7 +44,7 @@ class CoreModel:
         from penstock.engine import engine
 
         told = schedulers.told(scheduler, {}) if scheduler else None
-        self._core = engine.module().CoreModel(queues, descriptors, shaping, told)
+        self._core = engine.module("designs/access_edge/bench").CoreModel(queues, descriptors, shaping, told)
         self.pins = CorePins.from_address(self._core.pins)
 
     def step(self) -> None:

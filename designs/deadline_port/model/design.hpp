@@ -2,8 +2,6 @@
 // The deadline port, for the engine (penstock/engine/design.hpp).
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <memory>
 
 #include "penstock/engine/design.hpp"
@@ -14,7 +12,5 @@ namespace penstock {
 // The device of a job: key `device` has `library` (the RTL) or `model` (true), the numbers of its configuration, `any_class` and `memories`
 // (designs/deadline_port/README.md). Throws nanobind::value_error that names the key.
 std::shared_ptr<const engine::DeviceKind> deadline_port_kind(Table& device, engine::Environment& environment);
-
-inline void bind_deadline_port(nanobind::module_&) {}
 
 }  // namespace penstock

@@ -9,7 +9,7 @@
 namespace penstock::engine {
 
 namespace {
-constexpr std::uint8_t kNoPage = static_cast<std::uint8_t>(Drop::NoPage), kReadError = static_cast<std::uint8_t>(Drop::ReadError);
+constexpr std::uint8_t kNoPageReason = static_cast<std::uint8_t>(Drop::NoPage), kReadErrorReason = static_cast<std::uint8_t>(Drop::ReadError);
 }  // namespace
 
 DeadlinePortFace::DeadlinePortFace(const DeadlinePortSettings& settings, std::shared_ptr<DeadlineBook> book)
@@ -119,7 +119,7 @@ void DeadlinePortFace::pass(std::int64_t now, Lane& lane, Observer& observer) {
     as.bytes -= entry.length;
     --amount.packets;
     amount.bytes -= entry.length;
-    observer.dequeued(now, {entry.klass, static_cast<std::uint16_t>(entry.length), as.lost ? kReadError : kDropMissed}, false);
+    observer.dequeued(now, {entry.klass, static_cast<std::uint16_t>(entry.length), as.lost ? kReadErrorReason : kDropMissed}, false);
     if (as.frames) return;
     if (as.bytes) {
         book_->finding(now, "the frames of class " + std::to_string(as.klass) + " that were passed over have other bytes than was told");

@@ -62,7 +62,7 @@ def test_the_whole_grid() -> None:
 def test_packets_are_told_before() -> None:
     for point in (Point("Poisson", 0.9, 2, "equal", "IMIX", 10**8, 2.0), Point("constant", 1.2, 3, "equal", "1,000 byte", 10**7, 5.0)):
         arguments = point.arguments(5) | {"schedulers": ["fifo"]}
-        offered = engine.module().models.edfr_experiment(**arguments)["fifo"]["all"]["packets"]["offered"]
+        offered = engine.models("deadline").edfr_experiment(**arguments)["fifo"]["all"]["packets"]["offered"]
         assert offered == pytest.approx(point.packets(), rel=0.05)
 
 

@@ -348,6 +348,7 @@ def test_all_four_go_into_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(figure_6, "SHORT", Length(30, 8, 1, megabytes=60))
     monkeypatch.setattr(tcp_runs, "need", lambda: None)
     monkeypatch.setattr(engine, "build", lambda *_: None)
+    monkeypatch.setattr(engine, "prepare", lambda *_: None)
     words = [word for number in "4567" for word in ("--figure", number)]
     assert main(["paper", "edfr-skip-fifo", *words, "--out", str(tmp_path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

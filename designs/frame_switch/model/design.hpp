@@ -2,8 +2,6 @@
 // The frame switch, for the engine (penstock/engine/design.hpp).
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <memory>
 
 #include "penstock/engine/design.hpp"
@@ -14,7 +12,5 @@ namespace penstock {
 // The device of a job: key `device` has `library` (the RTL) or `model` (true), the parameters of pst_frame_switch and `groups`
 // (designs/frame_switch/README.md). Throws nanobind::value_error that names the key.
 std::shared_ptr<const engine::DeviceKind> frame_switch_kind(Table& device, engine::Environment& environment);
-
-inline void bind_frame_switch(nanobind::module_&) {}
 
 }  // namespace penstock

@@ -130,22 +130,20 @@ def test_a_library_of_another_device() -> None:
 
 @pytest.mark.parametrize("name", ["model", "rtl"])
 def test_there_are_no_registers(name: str) -> None:
-    from penstock import _engine
 
     library = str(verilate.build_device(CONFIG, print)) if name == "rtl" else None
     given = job() | {"device": twins_switch.device(CONFIG, library, GROUPS)}
     for key, write in (("register_writes", (0, 1)), ("timed_register_writes", (100, 0, 1))):
         assert refused(given | {key: [write]}) == "the device has no registers"
-    held = _engine.Session({"device": given["device"], "sources": []})
+    held = engine.module().Session({"device": given["device"], "sources": []})
     for use in (lambda: held.read(0), lambda: held.write(0, 1)):
         with pytest.raises(ValueError, match="the device has no registers"):
             use()
 
 
 def test_sessions_say_which_input() -> None:
-    from penstock import _engine
 
-    held = _engine.Session({"device": job()["device"], "sources": []})
+    held = engine.module().Session({"device": job()["device"], "sources": []})
     held.start()
     with pytest.raises(ValueError, match="the device has no input 4: there are 4"):
         held.offer(0, 0, b"x" * 60, input=4)

@@ -90,11 +90,10 @@ def test_other_sizes_are_equal(name: str, overrides: dict[str, object]) -> None:
 
 def session(config: Config, library: str | None, number: int) -> tuple[list[Any], dict[str, Any]]:
     """Play a session in which each output answers: what comes in depends on what has come out. Returns all that was seen."""
-    from penstock import _engine
 
     rng = random.Random(number)
     groups = twins_switch.random_groups(config, rng)
-    held = _engine.Session({
+    held = engine.module().Session({
         "device": twins_switch.device(config, library, groups),
         "seed": number,
         "ingress_bps": rng.choice([100e9, 0, 25e9]),
@@ -145,12 +144,11 @@ def test_sessions_are_equal(device: tuple[Config, Path]) -> None:
 
 def test_a_copy_that_waits_keeps_its_bytes() -> None:
     """A frame for outputs 0 and 1, where output 0 has better to do for long: a hundred frames leave before its second copy does."""
-    from penstock import _engine
 
     config = configs.load("switch_4")
     group = {"source": 0, "class": 3, "destinations": 0b11}
     job = {"device": twins_switch.device(config, None, [group]), "ingress_bps": 100e9, "egress_bps": 100e9, "sources": []}
-    held = _engine.Session(job)
+    held = engine.module().Session(job)
     held.start()
     rng = random.Random(seed())
     data = [rng.randbytes(500)]

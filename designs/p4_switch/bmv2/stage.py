@@ -158,7 +158,7 @@ def hosts(name: str, job: dict[str, Any], own: str, other: str) -> int:
 
 def carry_out(folder: Path) -> None:
     """Carry a run out. Raises Failed, spaces.Refused, ends.Refused, OSError."""
-    from penstock import _engine  # type: ignore[attr-defined]
+    from penstock.engine import engine
 
     job = json.loads((folder / "job.json").read_text())
     plan = dict(np.load(folder / "plan.npz"))
@@ -179,7 +179,7 @@ def carry_out(folder: Path) -> None:
     spaces.show_interfaces()
     switch = Switch(job, folder)
     switch.tell(job["commands"])
-    line = _engine.p4_switch.DelayLine({
+    line = engine.module("designs/p4_switch/bench").DelayLine({
         "ports": [one.fileno() for one in ports],
         "ingress_bps": job["ingress_bps"],
         "overhead_bytes": job["overhead_bytes"],

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "blocks/common/model/drop.hpp"
-#include "designs/p4_switch/bench/bind_delay_line.hpp"
 #include "designs/p4_switch/model/machine/bind.hpp"
 #include "designs/p4_switch/model/machine/program.hpp"
 #include "designs/p4_switch/model/machine/v1_switch.hpp"
@@ -135,12 +134,6 @@ std::shared_ptr<const DeviceKind> p4_switch_kind(Table& device, Environment&) {
     }
     Table program = device.table("program"), state = device.table("state");
     return std::make_shared<P4SwitchKind>(settings, p4::Program::read(program), std::move(state));
-}
-
-void bind_p4_switch(nb::module_& module) {
-    p4::bind_machine(module);
-    auto own = nb::cast<nb::module_>(module.attr("p4_switch"));
-    p4::bind_delay_line(own);
 }
 
 }  // namespace penstock

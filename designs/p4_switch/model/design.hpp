@@ -2,8 +2,6 @@
 // The P4 device, for the engine (penstock/engine/design.hpp).
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <memory>
 
 #include "penstock/engine/design.hpp"
@@ -14,7 +12,5 @@ namespace penstock {
 // The device of a job: key `device` has `model` (true), the sizes of switch_settings.hpp, the program and its tables
 // (designs/p4_switch/README.md). Throws nanobind::value_error that names the key.
 std::shared_ptr<const engine::DeviceKind> p4_switch_kind(Table& device, engine::Environment& environment);
-
-void bind_p4_switch(nanobind::module_& module);
 
 }  // namespace penstock

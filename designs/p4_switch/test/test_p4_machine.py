@@ -19,7 +19,7 @@ GAP_US = 1_000  # between two packets
 def machine(name: str, commands: str | None = None) -> tuple[programs.Program, object]:
     """Return a test program, and what runs it."""
     read = programs.load(machine_programs.FOLDER / f"{name}.json")
-    made = engine.module().p4_switch.Machine(read.dictionary, 1)
+    made = engine.module("designs/p4_switch/model").Machine(read.dictionary, 1)
     control = Control(read)
     runtime_cli.run(control, machine_programs.COMMANDS.get(name, "") if commands is None else commands, f"{name}.commands")
     made.configure(control.dictionary())

@@ -34,7 +34,7 @@ def _no_hang() -> Iterator[None]:
 def machine() -> type:
     """Return what runs programs."""
     engine.build()
-    return engine.module().p4_switch.Machine
+    return engine.module("designs/p4_switch/model").Machine
 
 
 @pytest.mark.parametrize("path", fuzz.files(), ids=lambda path: path.stem)

@@ -77,7 +77,7 @@ def main() -> None:
     """Run all programs on a module of a folder."""
     folder, seed, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     sys.path.insert(0, folder)
-    machine = importlib.import_module("_machine").p4_switch.Machine
+    machine = importlib.import_module("_machine").Machine
     for path in files():
         loaded, refused = run(machine, path, seed, count)
         print(f"{path.name}: {loaded} loaded, {refused} refused", flush=True)

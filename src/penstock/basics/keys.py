@@ -18,7 +18,7 @@ from pathlib import Path
 
 from penstock import cache
 from penstock.basics import children, tokens
-from penstock.paths import ROOT
+from penstock.paths import BUILD, ROOT
 
 _INCLUDE = re.compile(rb'^[ \t]*[#`][ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _LAUNCHERS = ("ccache", "sccache", "distcc", "icecc")  # whose own time says nothing of the compiler behind them
@@ -40,6 +40,8 @@ def of_build(settings: object, sources: Iterable[Path], folders: Sequence[Path] 
 
 
 def _name(path: Path) -> str:
+    if path.is_relative_to(BUILD):  # generated; of an installation it is elsewhere
+        return f"build/{path.relative_to(BUILD)}"
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 

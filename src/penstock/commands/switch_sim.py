@@ -39,7 +39,7 @@ def switch_sim(
 
     setting = Setting(algorithm, iterations, ports, traffic, rate, burst, hot, slots, depth, trace)
     with spinner() as building:
-        engine.build(building)
+        engine.build(building, "engine/src/switch_sim")
     with slot_progress(algorithm) as progress:
         result = simulate(setting, seeds, seed, progress, cluster)
     print(json.dumps(result, allow_nan=False) if json_output else table(result))

@@ -26,7 +26,7 @@ def is_border(file: str) -> bool:
         or bool({"test", "formal", "testing"} & set(parts[:-1]))
         or name in ("part.yaml", "conftest.py", "bind.hpp", "bind.cpp", "module.cpp")
         or name.startswith(("bind_", "python_"))
-        or file == "src/penstock/engine/engine.py"
+        or file in ("src/penstock/engine/engine.py", "src/penstock/engine/parts.py")
     )
 
 
@@ -103,7 +103,8 @@ class Uses:
         folder, suffix = str(PurePosixPath(file).parent), PurePosixPath(file).suffix
         if suffix == ".py":
             python = self.python(file)
-            bound = self.binding(python.all.names) if b"_engine" in self.project.data[file] else set()
+            compiled = any(words in self.project.data[file] for words in (b"_engine", b"engine.module(", b"engine.models("))
+            bound = self.binding(python.all.names) if compiled else set()
             return python.imported | {path for path in python.paths if not path.endswith(".py")} | bound
         if suffix not in (".sv", ".svh", ".v", ".cpp", ".hpp", ".h", ".sby", ".yaml"):
             return set()

@@ -92,8 +92,11 @@ def build(what: Build, report: Report | None = None) -> Path:
         with cache.workshop("device") as work:
             _compile(what, work)
             shutil.copy(work / "obj" / LIBRARY, folder / LIBRARY)
+        if what.key() != key:
+            raise VerilateError(f"the sources of {what.name} have changed while they were compiled; start it again")
 
-    return cache.once("devices", what.key(), make) / LIBRARY
+    key = what.key()
+    return cache.once("devices", key, make) / LIBRARY
 
 
 def _compile(what: Build, work: Path) -> None:

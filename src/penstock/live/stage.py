@@ -84,10 +84,10 @@ def _build(turns: Sequence[_Turn]) -> None:
     from penstock.hardware import verilate
 
     with spinner() as report:
-        engine.build(report)
         for turn in turns:
             if "model" not in turn.run.plan.job["device"]:
                 turn.run.plan.job["device"]["library"] = str(verilate.build_device(turn.run.config, report))
+            engine.prepare(turn.run.plan.job, report)
 
 
 def _take(turn: _Turn) -> int:

@@ -163,7 +163,7 @@ def _runtime_of(path: Path) -> Path | None:
 def _engine() -> Any:
     from penstock.engine import engine
 
-    return engine.module()
+    return engine.module("designs/p4_switch/model")
 
 
 class _Device:
@@ -172,7 +172,7 @@ class _Device:
     def __init__(self, program: Any, start_us: int, gap_us: int, seed: int, stale: bool = False):
         from penstock.designs.p4_switch import runtime_cli, tables
 
-        self.machine = _engine().p4_switch.Machine(program.dictionary, seed)
+        self.machine = _engine().Machine(program.dictionary, seed)
         if stale:
             self.machine.keep_stale()
         elif seed != CLOCKS[0][2]:

@@ -13,7 +13,7 @@ from penstock.parts import registry
 from penstock.paths import INSTALLED, PACKAGE, ROOT
 
 FOLDERS = ("src", "engine", "blocks", "designs", "p4")
-FILES = ("CMakeLists.txt", "requirements.txt")
+FILES = ("requirements.txt",)
 SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4", ".json"}
 LEFT_OUT = {"test", "formal", "__pycache__", "_tree"}  # folders; _tree: an installation's hardware, which counts as the repository's
 NO_SOURCES = {"faults.yaml", "expected.yaml", "expected.json"}

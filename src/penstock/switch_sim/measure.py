@@ -38,9 +38,9 @@ def run_one(setting: Setting, seed: int, number: int, progress: Callable[[int], 
     """Run number `number` of those that `seed` stands for. `progress` gets the slots done since its last call; when it returns False the
     run ends early, and its result is of the slots until then.
     """
-    from penstock import _engine  # built by the caller: workers of a cluster find it beside this file
+    from penstock.engine import engine
 
-    simulation = _engine.SwitchSimulation(**setting.engine_arguments(seed << 32 | number))
+    simulation = engine.module("engine/src/switch_sim").SwitchSimulation(**setting.engine_arguments(seed << 32 | number))
     left = setting.slots
     while left:
         part = min(left, CHUNK_SLOTS)

@@ -61,7 +61,7 @@ def _on_this_machine(tasks: list[tuple[Setting, int]], seed: int, count: Callabl
 
     from penstock.engine import engine
 
-    engine.module()
+    engine.module("engine/src/switch_sim")
     stop = threading.Event()
     lock = threading.Lock()
 

@@ -78,7 +78,7 @@ class Setting:
         return config | {"slots": self.slots}
 
     def engine_arguments(self, seed: int) -> dict[str, Any]:
-        """Return the arguments of `_engine.SwitchSimulation`."""
+        """Return the arguments of `SwitchSimulation`."""
         return {
             "algorithm": self.algorithm, "iterations": self.iterations_run or 1, "ports": self.ports, "depth": self.depth or 0,
             "traffic": self.traffic, "rate": self.rate if self.traffic != "trace" else 0.0, "burst": max(1.0, self.burst),

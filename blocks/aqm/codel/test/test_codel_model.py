@@ -11,7 +11,7 @@ from rfc8289 import CodelQueue, Packet
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 
-models = engine.module().models
+models = engine.models("aqm/codel")
 CAPTURES = Path(__file__).resolve().parents[4] / "scenarios" / "captures"
 
 # Ticks of 2^8 cycles at 220 MHz: 1.16 us. Target 5 ms, interval 100 ms; and a datacentre's 100 us and 1 ms.

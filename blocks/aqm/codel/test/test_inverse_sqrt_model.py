@@ -7,7 +7,7 @@ import pytest
 
 from penstock.engine import engine
 
-models = engine.module().models
+models = engine.models("aqm/codel")
 
 
 def test_error_for_every_count() -> None:

@@ -10,7 +10,9 @@ from penstock.testing.testkit import run_module
 async def every_count(dut) -> None:
     from cocotb.clock import Clock
 
-    from penstock._engine import models
+    from penstock.engine import engine
+
+    models = engine.models("aqm/codel")
 
     Clock(dut.clk_i, 10, unit="ns").start()
     for count in range(65_536 + 4):

@@ -19,11 +19,11 @@ KEYS = {"update_ticks": "update_us", "alpha": "alpha", "beta": "beta"}  # of a c
 
 def test_defaults_are_the_rfcs() -> None:
     """The nearest whole number of ticks, and of 2^-32 per tick."""
-    defaults = engine.module().models.pie_defaults
+    defaults = engine.models("aqm/pie").pie_defaults
     assert defaults == {name: int(exact + Fraction(1, 2)) for name, exact in RFC.items()} | {"mean_packet_bytes": 1024}
     assert defaults["beta"] == 6247
 
 
 def test_a_configuration_computes_the_same() -> None:
-    defaults = engine.module().models.pie_defaults
+    defaults = engine.models("aqm/pie").pie_defaults
     assert configs.load("pie_2048").aqm_numbers == {KEYS[name]: defaults[name] for name in RFC}

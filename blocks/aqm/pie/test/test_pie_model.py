@@ -11,7 +11,7 @@ from rfc8033 import GRID, Pie
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 
-models = engine.module().models
+models = engine.models("aqm/pie")
 ALPHA, BETA, MEAN = (models.pie_defaults[name] for name in ("alpha", "beta", "mean_packet_bytes"))
 CAPTURES = Path(__file__).resolve().parents[4] / "scenarios" / "captures"
 UPDATE, TARGET, BURST = 12_891, 12_891, 128_906  # 15 ms, 15 ms, 150 ms in ticks of 1.16 us

@@ -8,7 +8,7 @@ from penstock.engine import engine
 from penstock.testing.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_pie.cpp"
-DEFAULTS = engine.module().models.pie_defaults
+DEFAULTS = engine.models("aqm/pie").pie_defaults
 NAMES = {"update": "UpdateTicks", "alpha": "Alpha", "beta": "Beta", "mean": "MeanPacketBytes"}
 
 

@@ -22,7 +22,7 @@ from rfc8033 import GRID, MARK, PASS, Pie
 UPDATE, BACKLOG = 40, 5000
 ON = 3 << 36  # enabled, with ECN
 SCRIPTS = pie_drive.scripts()
-models = engine.module().models
+models = engine.models("aqm/pie")
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -29,7 +29,7 @@ def _runs(all_points: Sequence[Point], seeds: int, seed: int, show: Callable[[st
 
     from penstock.engine import engine
 
-    simulate = engine.module().models.edfr_experiment
+    simulate = engine.models("deadline").edfr_experiment
     tasks = [(point, number) for point in all_points for number in range(seeds)]
     total, done = sum(point.packets() for point, _ in tasks), 0.0
     lock, stop = threading.Lock(), threading.Event()

@@ -191,7 +191,7 @@ class Machine {
 }  // namespace
 
 void bind_machine(nb::module_& module) {
-    nb::module_ own = module.def_submodule("p4_switch", "P4 programs, packet by packet");
+    nb::module_& own = module;
     nb::class_<Machine>(own, "Machine")
         .def(nb::init<const nb::dict&, std::uint64_t>(), nb::arg("program"), nb::arg("seed") = 1)
         .def("configure", &Machine::configure)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// A program packet by packet from Python: `_engine.p4_switch.Machine`.
+// A program packet by packet from Python: `Machine`.
 #pragma once
 
 #include <nanobind/nanobind.h>

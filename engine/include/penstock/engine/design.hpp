@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // A design as the engine knows it: it makes devices, says what holds for them, and compares their own counters at the end of a run.
-// Designs plug in by being there: designs/<design>/model/design.hpp (engine/cmake/designs.hpp.in).
+// Designs plug in by being there: designs/<design>/model/module.cpp (penstock/engine/parts.hpp).
 #pragma once
 
 #include <cstdint>

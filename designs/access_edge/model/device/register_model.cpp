@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "designs/access_edge/model/device/register_model.hpp"
+
+#include <algorithm>
+
+#include "blocks/common/model/settings.hpp"
+#include "penstock/engine/device.hpp"
+
+namespace penstock::engine {
+
+namespace {
+namespace registers = access_edge::registers;
+namespace fields = access_edge::fields;
+namespace values = access_edge::values;
+constexpr std::uint32_t kHierarchy = values::kCommandTreeQueue;  // and three more: subscriber, node, port
+constexpr std::uint32_t kReadBack = values::kCommandReadBack;    // the same
+constexpr std::uint32_t kWindow = registers::kExecuteQueueRate - registers::kQueueRate, kWindowBytes = 0x80;
+constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;  // of an AQM's setting word, in each of two registers
+
+// The command that a write in the window executes, if any.
+std::optional<std::uint32_t> command_of(std::uint32_t address) {
+    switch (address) {
+        case registers::kExecuteQueueRate:
+        case registers::kExecuteQueueBurst:
+        case registers::kExecuteQueueLimitPackets:
+        case registers::kExecuteQueueLimitBytes:
+        case registers::kExecuteQueueAqm:
+        case registers::kExecuteQueueAqmTarget:
+        case registers::kExecuteQueueAqmInterval:
+        case registers::kExecuteQueueClass:
+        case registers::kExecuteTreeClass:
+            return values::kCommandProvision;
+        case registers::kExecuteTreeRate:
+        case registers::kExecuteTreeBurst:
+        case registers::kExecuteTreeParent:
+            return values::kCommandTreeSubscriberNext;
+        default:
+            return {};
+    }
+}
+bool is_read_back(std::uint32_t command) { return command >> 2 == kReadBack >> 2; }
+bool is_hierarchy(std::uint32_t command) { return command >> 2 == kHierarchy >> 2 || command == values::kCommandTreeSubscriberNext; }
+}  // namespace
+
+void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
+    switch (address) {
+        case registers::kQueueIndex:
+            index_ = value;
+            break;
+        case registers::kQueueRate:
+            rate_ = value;
+            break;
+        case registers::kQueueBurst:
+            burst_ = value;
+            break;
+        case registers::kQueueLimitPackets:
+            limit_packets_ = value;
+            break;
+        case registers::kQueueLimitBytes:
+            limit_bytes_ = value;
+            break;
+        case registers::kQueueAqm:
+            aqm_.enable = fields::kQueueAqmEnable.of(value);
+            aqm_.ecn = fields::kQueueAqmEcn.of(value);
+            break;
+        case registers::kQueueAqmTarget:
+            // The upper half of the setting word; the next register has the lower one.
+            aqm_.word = static_cast<std::uint64_t>(fields::kQueueAqmTargetTicks.of(value)) << kHalfWord | aqm_.field(0, kHalfWord);
+            break;
+        case registers::kQueueAqmInterval:
+            aqm_.word = aqm_.word >> kHalfWord << kHalfWord | fields::kQueueAqmIntervalTicks.of(value);
+            break;
+        case registers::kQueueClass:
+            queue_class_ = fields::kQueueClassCls.of(value);
+            break;
+        case registers::kShareClass:
+            share_class_ = fields::kShareClassCls.of(value);
+            break;
+        case registers::kShareSize:
+            share_size_ = fields::kShareSizeValue.of(value);
+            break;
+        case registers::kShareAlpha:
+            share_alpha_ = fields::kShareAlphaExponent.of(value);
+            break;
+        case registers::kShareReserved:
+            share_reserved_ = fields::kShareReservedPages.of(value);
+            break;
+        case registers::kBusiestPlace:
+            busiest_place_ = fields::kBusiestPlaceValue.of(value);
+            break;
+        case registers::kNodeIndex:
+            place_.node = value;
+            break;
+        case registers::kNodeClass:
+            place_.cls = fields::kNodeClassCls.of(value);
+            break;
+        case registers::kMemoryTimeout:
+            memory_timeout_ = value;
+            break;
+        case registers::kTreeIndex:
+            tree_index_ = value;
+            break;
+        case registers::kTreeRate:
+            tree_rate_ = value;
+            break;
+        case registers::kTreeBurst:
+            tree_burst_ = value;
+            break;
+        case registers::kTreeParent:
+            tree_parent_ = value;
+            break;
+        case registers::kTreeClass:
+            tree_class_ = value;
+            break;
+        default:
+            break;
+    }
+}
+
+// As pst_control: the first reason in the order 1, 2, 3 or 4.
+RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
+    using What = HierarchySetting::What;
+    const auto count = [this](What what) {
+        return what == What::Queue        ? queues_
+               : what == What::Subscriber ? queues_ / sizes_.queues_per_subscriber
+               : what == What::Node       ? sizes_.nodes
+                                          : sizes_.ports;
+    };
+    if (hierarchy_ && is_read_back(command) && command != kReadBack)
+        return tree_index_ >= count(hierarchy_setting(command).what) ? Refused::Index : Refused::Not;
+    if (hierarchy_ && is_hierarchy(command)) {
+        const auto what = hierarchy_setting(command).what;
+        if (tree_index_ >= count(what)) return Refused::Index;
+        if (what == What::Subscriber && tree_parent_ >= sizes_.nodes) return Refused::Parent;
+        if (what == What::Node && tree_parent_ >= sizes_.ports) return Refused::Parent;
+        return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
+    }
+    if (busiest_ && (command == values::kCommandScan || command == values::kCommandScanBacklog)) return Refused::Not;
+    if (node_counters_ && command == values::kCommandSnapshotNode) {
+        if (place_.node >= sizes_.nodes) return Refused::Index;
+        return place_.cls >= sizes_.classes ? Refused::Class : Refused::Not;
+    }
+    if (share_classes_ && command == values::kCommandShare)
+        return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
+    const bool provision = command == values::kCommandProvision;
+    const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
+    if (!writes && command != kReadBack && command != values::kCommandSnapshot) return Refused::Command;
+    if (index_ >= queues_) return Refused::Index;
+    if (provision && hierarchy_ && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes) return Refused::Class;
+    return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
+}
+
+HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
+    using What = HierarchySetting::What;
+    const bool provision = command == values::kCommandProvision;
+    return {provision                                       ? What::Queue
+            : command == values::kCommandTreeSubscriberNext ? What::Subscriber
+                                                            : static_cast<What>(command & 3),
+            provision ? index_ : tree_index_,
+            {fields::kTreeRateMantissa.of(tree_rate_), fields::kTreeRateExponent.of(tree_rate_), fields::kTreeBurstCycles.of(tree_burst_)},
+            tree_parent_,
+            static_cast<std::uint8_t>(fields::kTreeClassCls.of(tree_class_)),
+            static_cast<std::uint8_t>(fields::kTreeClassWeight.of(tree_class_) + 1)};
+}
+
+void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
+    const bool responding = responding_;
+    responding_ = false;
+    // The register block: a write takes effect in the cycle after it was taken from the bus, a command is answered when it starts.
+    const bool accept = held_ && !external_;
+    const bool taken = !pending_.empty() && outstanding_ < kOutstanding && (!held_ || accept);
+    const bool start = command_ && state_ == State::Idle;
+    if (hierarchy_taken) {
+        state_ = State::Idle;
+    } else if (setting_taken) {
+        state_ = provision_ ? State::WriteHierarchy : State::Idle;
+    }
+    if (setting_taken) provision_ = false;
+    if (start) {
+        const bool provision = *command_ == values::kCommandProvision, next = provision || *command_ == values::kCommandWriteNext;
+        const bool writes = next || *command_ == values::kCommandWrite;
+        refused_ = check(*command_);
+        if (refused_ == Refused::Not && *command_ == values::kCommandShare) {
+            share_ = {share_class_, share_size_, share_alpha_, share_reserved_};
+        } else if (refused_ == Refused::Not && is_hierarchy(*command_)) {
+            hierarchy_setting_ = hierarchy_setting(*command_);
+            state_ = State::WriteHierarchy;
+            if (*command_ == values::kCommandTreeSubscriberNext) ++tree_index_;
+        } else if (refused_ == Refused::Not && writes) {
+            setting_ = {index_,
+                        fields::kQueueBurstCycles.of(burst_),
+                        std::min<std::uint32_t>(limit_bytes_, settings::kMostLimitBytes),
+                        static_cast<std::uint16_t>(fields::kQueueRateMantissa.of(rate_)),
+                        static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, settings::kMostLimitPackets)),
+                        static_cast<std::uint8_t>(fields::kQueueRateExponent.of(rate_)),
+                        aqm_,
+                        static_cast<std::uint8_t>(queue_class_)};
+            state_ = State::Write;
+            provision_ = hierarchy_ && provision;
+            if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);
+            if (next) ++index_;
+        } else if (refused_ == Refused::Not && is_read_back(*command_)) {
+            const auto what = hierarchy_setting(*command_).what;
+            read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : tree_index_};
+        } else if (refused_ == Refused::Not && (*command_ == values::kCommandScan || *command_ == values::kCommandScanBacklog)) {
+            scan_ = *command_ == values::kCommandScanBacklog;
+        } else if (refused_ == Refused::Not && *command_ == values::kCommandSnapshotNode) {
+            node_snapshot_ = place_;
+        } else if (refused_ == Refused::Not) {
+            snapshot_ = index_;
+        }
+        command_.reset();
+        external_ = false;
+        responding_ = true;
+    }
+    if (accept) {
+        held_ = false;
+        if (write_.address == registers::kQueueCommand) {
+            command_ = write_.value;
+            external_ = true;
+        } else if (const auto command = command_of(write_.address)) {
+            execute(write_.address - kWindow, write_.value);
+            command_ = command;
+            external_ = true;
+        } else {
+            if (write_.address - kWindow < kWindowBytes) throw DeviceError("registers: a write got an error response");
+            execute(write_.address, write_.value);
+            responding_ = true;
+        }
+    }
+    if (taken) {
+        write_ = pending_.front();
+        pending_.pop_front();
+        held_ = true;
+        ++outstanding_;
+    }
+    if (responding) --outstanding_;
+}
+
+}  // namespace penstock::engine
