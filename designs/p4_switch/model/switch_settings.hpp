@@ -13,14 +13,14 @@ namespace penstock::p4 {
 
 struct SwitchSettings {
     std::uint32_t ports = 4, priorities = 8;
-    std::uint32_t flows = 1;                  // that frames at inputs belong to
-    std::uint32_t max_frame_bytes = 16'383;   // longer ones are dropped at the input
+    std::uint32_t flows = 1;                   // that frames at inputs belong to
+    std::uint32_t max_frame_bytes = 16'383;    // longer ones are dropped at the input
     std::vector<std::uint32_t> queue_packets;  // by priority: places of each queue
     std::vector<double> queue_pps;             // by priority: packets a second of each queue; 0: any
-    std::uint64_t queue_bytes = 0;            // of each queue, in bytes of frames as they came to ingress; 0: any
-    bool charged = true;                      // what egress drops or sends back costs the time on the link that it would have taken
-    std::uint64_t clock_start_us = 0;         // what the program's clock shows when that of the device starts
-    std::vector<std::uint32_t> port_numbers;  // by port: its number in the program; empty: its own
+    std::uint64_t queue_bytes = 0;             // of each queue, in bytes of frames as they came to ingress; 0: any
+    bool charged = true;                       // what egress drops or sends back costs the time on the link that it would have taken
+    std::uint64_t clock_start_us = 0;          // what the program's clock shows when that of the device starts
+    std::vector<std::uint32_t> port_numbers;   // by port: its number in the program; empty: its own
 
     std::uint32_t number_of(std::uint32_t port) const { return port_numbers.empty() ? port : port_numbers[port]; }
     // What the engine calls a queue is a flow. Behind those of the inputs are the copies that the program makes: of multicasts, then
