@@ -111,6 +111,14 @@ def test_time_runs_out(project: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "were not tried in the time" in capsys.readouterr().out
 
 
+def test_a_mutant_that_ends_python_is_seen(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As code in C++ may: then pytest says nothing of its tests."""
+    ends = "    if [clipped(x, 2, 5) for x in (1, 3, 7)] != [2, 3, 5]:\n        os.kill(os.getpid(), signal.SIGSEGV)\n    assert [clip"
+    (project / "tests/test_numbers.py").write_text("import os, signal\n" + TEST.replace("    assert [clip", ends))
+    status, found = tried(capsys)
+    assert status == 1 and (found["mutants"]["killed"], found["mutants"]["survived"], found["mutants"]["not_compiled"]) == (3, 1, 0)
+
+
 def test_a_comment_costs_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "src/numbers_of_ours.py").write_text("# what is ours\n" + SOURCE.replace("<", ">="))
     (project / "README.md").write_text("y\n")

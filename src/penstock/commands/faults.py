@@ -67,6 +67,7 @@ def _changed(revision: str | None, only_list: bool, again: bool, jobs: int, most
     import time
 
     from penstock.command_line.console import console, working
+    from penstock.errors import UserError
     from penstock.faults import planting, progress, register
     from penstock.faults.changed import campaign
     from penstock.faults.summary import SCHEMA, changed_lines, changed_summary
@@ -83,6 +84,9 @@ def _changed(revision: str | None, only_list: bool, again: bool, jobs: int, most
         outcomes = {}
         if not only_list:
             outcomes = progress.tried_in(laboratory, plan.faults, again, jobs, quickly=True, until=until)
+    red = [outcome.words for outcome in outcomes.values() if outcome.words.startswith(planting.RED_ANYWAY)]
+    if red and len(red) == len(outcomes):
+        raise UserError(f"nothing can be said of this change: {red[0]}; mend the tests first")
     print(
         json.dumps(head | changed_summary(found, plan, outcomes)) if json_output else "\n".join(changed_lines(found, plan, outcomes, seed))
     )

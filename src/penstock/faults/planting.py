@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from penstock.errors import UserError
 from penstock.faults.copies import GREEN, RED, Copy
 from penstock.faults.register import Fault, Stale
 from penstock.faults.sessions import Sessions
@@ -39,7 +38,8 @@ _OTHER_REASON = re.compile(
 _NOT_COMPILED = re.compile(
     r"(failed on \w+ with \")?([\w.]*\.)?(\w*BuildError|VerilateError|CalledProcessError|SyntaxError|IndentationError)\b"
 )
-MUTANT_SECONDS = 150  # for one test of a mutant, which may wait for ever; several times what the slowest takes that are tried
+RED_ANYWAY = "none of its tests passes without it, not even "
+MUTANT_SECONDS = 300  # for one test of a mutant, which may wait for ever; several times what the slowest takes that are tried
 _MOST_KEPT = 10_000  # outcomes
 
 
@@ -138,6 +138,8 @@ class Laboratory:
             if status == GREEN:
                 return (SKIPPED, f"its tests do not run here: {skipped[0]}") if skipped and copy.passed() == 0 else (SURVIVED, "")
             reason = "; ".join(reasons)
+            if status < 0 and self._red_without(tests, fault.slow, copy) is None:
+                return KILLED, f"the tests end with signal {-status}"
             if failed is None or status != RED:
                 return BROKEN, f"status {status} of pytest: {reason}"
             if self._red_without([failed], fault.slow, copy) is None:
@@ -147,7 +149,7 @@ class Laboratory:
                     self._seers = [failed, *(test for test in self._seers if test != failed)]
                 return KILLED, f"{failed}: {reasons[0]}"
             tests = [test for test in tests if test.partition("[")[0] != failed.partition("[")[0]]
-        raise UserError(f"{fault.place}: none of its tests passes without a fault either; mend {fault.tests[0]} first")
+        return BROKEN, f"{RED_ANYWAY}{fault.tests[0]}"
 
     def stop(self) -> None:
         """End what runs in the copies, and begin nothing more."""
