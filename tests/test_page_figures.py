@@ -150,6 +150,15 @@ def test_what_changes_while_it_is_measured_is_not_undone(tmp_path: Path) -> None
     assert "2048" not in (folder / "docs/figures/small.json").read_text()
 
 
+def test_a_definition_may_wait_for_its_first_measurement(root: Path) -> None:
+    """No page needs to show it until then."""
+    change("docs/figures/small.yaml", "values:", "values:\n  later: {command: bench later --set queues=7, show: '{most}'}")(root)
+    report = checked(root)
+    assert not report["red"] and report["not_measured"] == ["bench later --set queues=7"]
+    Work("small.later", root=root).write(Bench(), only_missing=False)
+    assert checked(root)["findings"] == ["small.later: no page shows it"]
+
+
 def test_nothing_has_drifted(root: Path) -> None:
     report = checked(root)
     assert not report["red"] and not report["left_out"] and len(report["measured"]) == 7
@@ -244,6 +253,18 @@ def test_what_is_kept_is_known_until_a_source_or_a_key_changes(monkeypatch: pyte
     monkeypatch.setattr(sources, "digest", lambda words: "the same")
     next(measure.KEPT.glob("*.json")).write_text("{")
     assert measure.known(row) is None
+
+
+def test_what_is_measured_while_a_source_is_edited_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    row, ended = Row("bench a", ["speed"]), {}
+
+    def edited(row: Row) -> Measured:
+        monkeypatch.setattr(sources, "digest", lambda words: "another")
+        return Measured({"speed": 3})
+
+    monkeypatch.setattr(measure, "run", edited)
+    measure.measure([row], 1, lambda command, done: None, ended)
+    assert ended["bench a"].measured == Measured({"speed": 3}) and measure.known(row) is None
 
 
 def test_a_command_that_fails_is_a_failure_and_no_result(capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,8 +88,15 @@ def of_pages(report: Report, root: Path, topics: Mapping[str, Topic], files: Map
             report.findings.append(
                 f"{shown(place.page)}:{place.line}: {place.name} is not what {_file(topics, place)} gives{_first(place)}"
             )
-    hidden = pages.not_shown(topics, places)
-    report.findings += [f"{name}: no page shows it" for name in hidden if name.partition(".")[0] in names]
+    hidden = [name for name in pages.not_shown(topics, places) if name.partition(".")[0] in names]
+    known = {command for rows in files.values() for command in rows}
+    report.findings += [f"{name}: no page shows it" for name in hidden if _is_measured(topics, name, known)]
+
+
+def _is_measured(topics: Mapping[str, Topic], name: str, known: set[str]) -> bool:
+    """Return whether a table or value has a result: a definition without one may wait for its first measurement."""
+    topic, _, part = name.partition(".")
+    return not known.isdisjoint(topics[topic].rows(part))
 
 
 def _file(topics: Mapping[str, Topic], place: pages.Place) -> str:

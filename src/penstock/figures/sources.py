@@ -1,7 +1,6 @@
 """The sources that can change a measurement, as one hash: what has the same needs no second one."""
 
 import shlex
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -20,7 +19,6 @@ def digest(words: list[str]) -> str:
     return _of_synthesis(shlex.join(words)) if words[0] == "synth" else _of_all()
 
 
-@cache
 def _of_all() -> str:
     files = [
         path
@@ -31,7 +29,6 @@ def _of_all() -> str:
     return tokens.digest_of([path for path in files if path.is_file()], ROOT)
 
 
-@cache
 def _of_synthesis(command: str) -> str:
     from penstock.hardware import expected, synth
 
