@@ -109,7 +109,8 @@ def changed_lines(changes: Changes, plan: "Campaign", outcomes: Mapping[str, Out
     text += [
         "",
         f"Mutants: {mutants['generated']} generated{marked}, {planned} drawn with seed {seed}, {mutants['tried']} tried: "
-        f"{mutants['killed']} killed, {mutants['survived']} survived; {mutants['not_compiled']} did not compile, or their tests fail anyway, and do not count.",
+        f"{mutants['killed']} killed, {mutants['survived']} survived; "
+        f"{mutants['not_compiled']} did not compile, or their tests fail anyway, and do not count.",
         f"By hand, in these files: {by_hand['generated']} faults, {by_hand['tried']} tried: "
         f"{by_hand['killed']} killed, {by_hand['survived']} survived.",
     ]
