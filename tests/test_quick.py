@@ -2,6 +2,7 @@
 """`penstock test --quick`: kinds are found by what tests call, what is chosen fits, and what is left out is said."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,14 +11,14 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.paths import ROOT
-from penstock.testing import testkinds
+from penstock.testing import testkinds, verdicts
 from penstock.testing.testkinds import FILE_SECONDS, KINDS, QUICK_SECONDS, Collected, choose
 
 CONFTEST = """
 from pathlib import Path
 
 from penstock import paths
-from penstock.testing import testkinds
+from penstock.testing import testkinds, verdicts
 
 paths.ROOT = Path(__file__).parent
 paths.BUILD = paths.ROOT / "build"
@@ -80,7 +81,8 @@ def house(tmp_path: Path) -> Path:
 def run(house: Path, *arguments: str) -> str:
     """Run pytest there and return what it prints."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
-    return subprocess.run(command, cwd=house, capture_output=True, text=True, check=False).stdout
+    environment = os.environ | {"PENSTOCK_CACHE": str(house / "build" / "cache"), verdicts.AGAIN: "1"}
+    return subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True, check=False).stdout
 
 
 def times(house: Path) -> dict[str, float]:

@@ -16,7 +16,7 @@ def test(
         bool,
         typer.Option("--changed", help="Run the tests of what differs from a commit, the next word; default: from where main was left."),
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Run proofs, soaks and simulations that are known to pass, too.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run what is known to pass, too (proofs, simulations, devices).")] = False,
     jobs: Annotated[
         int | None,
         typer.Option(

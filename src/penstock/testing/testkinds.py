@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from penstock import paths
-from penstock.testing import basis, verdicts
+from penstock.testing import basis, unchanged, verdicts
 
 QUICK_SECONDS = 370.0  # of CPU: with what pytest itself takes and tests wait for, under five minutes on two cores
 OWN_SECONDS = 60.0  # of pytest, which collects all tests in each of its processes
@@ -226,6 +226,14 @@ class _Plugin:
         self.until: float | None = None  # _spent() at the end of the last test
         self.summary: list[str] = []
         self.known = 0  # verdicts that were used instead of a run
+        # Tests that need not run; all processes must leave out the same. What was named runs.
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        self.state = None if self.worker or named else unchanged.State(paths.ROOT, os.environ)
+        self.unchanged: dict[str, str] = self.worker["unchanged"] if self.worker else self.state.passed() if self.state else {}
+        self.unchanged_count = 0
+        self.of_this_state: list[str] = []
+        self.left_out: set[str] = set()
+        self.kinds: dict[str, str] = {}
         self.late = 0  # tests that --quick had no time for
         now = time.time()
         began = float(os.environ.get(basis.BEGAN, now))
@@ -234,7 +242,7 @@ class _Plugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput |= {"times": self.times, "end": self.end, "kinds": str(self.kinds_file)}
+        node.workerinput |= {"times": self.times, "end": self.end, "kinds": str(self.kinds_file), "unchanged": self.unchanged}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -244,21 +252,27 @@ class _Plugin:
 
         return LongestFirst(config, log, self.kinds_file, self._cost, cheapest=self.quick)
 
+    def _need_not_run(self, name: str, kind: str) -> bool:
+        return kind in unchanged.KINDS and name in self.unchanged and self.unchanged[name] == unchanged.said(paths.ROOT, name)
+
     def _cost(self, name: str, kind: str) -> float:
         return self.times.get(name, KINDS[kind].unmeasured)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         self.summary = self.summary or getattr(node, "workeroutput", {}).get("quick", [])
+        self.unchanged_count = max(self.unchanged_count, getattr(node, "workeroutput", {}).get("left_out", 0))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-        kinds = {item.nodeid: kind_of(item) for item in items}
+        kinds = self.kinds = {item.nodeid: kind_of(item) for item in items}
         for item in items:
             if kinds[item.nodeid] != "slow":
                 item.add_marker(kinds[item.nodeid])
-        collected = list(items)
         yield  # -k and -m
+        self.left_out = {item.nodeid for item in items if self._need_not_run(item.nodeid, kinds[item.nodeid])}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self.left_out])
+        items[:] = [item for item in items if item.nodeid not in self.left_out]
         if self.worker and self.worker["workerid"] == "gw0":  # all have the same
             self.kinds_file.parent.mkdir(parents=True, exist_ok=True)
             self.kinds_file.write_text(json.dumps({item.nodeid: kinds[item.nodeid] for item in items}))
@@ -268,7 +282,7 @@ class _Plugin:
         chosen = choose(tests, self.times)
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
         items[:] = [item for item in items if item.nodeid in chosen]
-        all_of = Counter(kinds[item.nodeid] for item in collected)
+        all_of = Counter(kinds.values()) - Counter(kinds[name] for name in self.left_out)
         left_out = all_of - Counter(kinds[item.nodeid] for item in items)
         expected = sum(self.times.get(name, KINDS[kinds[name]].unmeasured) for name in chosen)
         self.summary = summary(all_of, left_out, expected, len(chosen & self.times.keys()), len(chosen))
@@ -289,6 +303,7 @@ class _Plugin:
         finally:
             before, self.until = self.until or 0.0, _spent()
             item.user_properties.append(("cpu_seconds", self.until - before))
+            item.user_properties.append(("kind", self.kinds.get(item.nodeid, "")))
             item.user_properties.append(("known", verdicts.used() - self.used))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -301,14 +316,19 @@ class _Plugin:
         elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
             properties: dict[str, Any] = dict(report.user_properties)
             self.known += properties["known"]
+            if self.state and properties["kind"] in unchanged.KINDS:
+                self.of_this_state.append(report.nodeid)
             if not properties["known"]:
                 self.measured[report.nodeid] = properties["cpu_seconds"]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.worker:
             session.config.workeroutput["quick"] = self.summary  # type: ignore[attr-defined]
+            session.config.workeroutput["left_out"] = len(self.left_out)  # type: ignore[attr-defined]
         else:
             keep_times(self.measured)
+            if self.state:
+                self.state.keep(self.of_this_state)
             self.kinds_file.unlink(missing_ok=True)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -317,6 +337,10 @@ class _Plugin:
         if self.late:
             what = f"{self.late:,} of these had not begun after {QUICK_WALL_SECONDS:.0f} s, as something was built"
             line = f"{what}; run ./penstock test --quick again."
+            terminalreporter.write_line(line)
+        if count := max(self.unchanged_count, len(self.left_out)):
+            what = f"{count:,} tests of whole devices and of synthesis were not run"
+            line = f"{what}: they have passed with all code as it is (--again runs them)."
             terminalreporter.write_line(line)
         if self.known:
             what = "a proof, soak or simulation was" if self.known == 1 else f"{self.known:,} proofs, soaks and simulations were"

@@ -1,0 +1,68 @@
+"""Which tests of whole devices and of synthesis need not run, as nothing has changed at all that they could depend on.
+
+What such a test reads is not known as exactly as for a proof or the simulation of a module, so its pass counts for one state of all code:
+hardware, models, engine, workbench, scenarios, what tests share, its own file, tools, variables and seed. Comments, pages (unless the test
+speaks of them), planted faults and other test files are no code.
+"""
+
+import functools
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from penstock import cache
+from penstock.basics import tokens
+from penstock.graph.project import files_of
+from penstock.testing import basis, verdicts
+
+KINDS = {"device", "synthesis"}
+_NO_CODE = (".md", "faults.yaml")
+
+
+# Variables that decide what is run or kept, not how it ends.
+_NO_MATTER = {basis.BEGAN, verdicts.AGAIN, "PENSTOCK_CACHE", "PENSTOCK_CACHE_LIMIT", "PENSTOCK_TRACEBACK"}
+
+
+def _is_code(file: str) -> bool:
+    name = PurePosixPath(file).name
+    test = name.startswith("test_") and name.endswith(".py")
+    return not test and not file.startswith((".ci/", "lint/")) and not file.endswith(_NO_CODE)
+
+
+class State:
+    """The code below `root` now, and what has passed with it."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        self._root = root
+        variables = sorted(item for item in environment.items() if item[0].startswith("PENSTOCK_") and item[0] not in _NO_MATTER)
+        code = tokens.digest_of((root / file for file in files_of(root) if _is_code(file)), root)
+        self.key = verdicts.key(["tests", basis.seed(), variables, code])
+
+    def passed(self) -> dict[str, str]:
+        """Return what has passed: the names of tests, each with what its file said; nothing when all are to run."""
+        return {} if verdicts.asked_again() else self._kept()
+
+    def _kept(self) -> dict[str, str]:
+        found = cache.remembered(verdicts.KIND, self.key)
+        return found if isinstance(found, dict) else {}
+
+    def keep(self, tests: Iterable[str]) -> None:
+        """Keep that these tests have passed, too, unless something has changed since this state was read."""
+        new = {test: said(self._root, test) for test in tests}
+        if new and State(self._root, os.environ).key == self.key:
+            verdicts.keep(self.key, {**self._kept(), **new})
+
+
+def said(root: Path, test: str) -> str:
+    """Return what stands for the file of a test; the pages belong to it where it speaks of them."""
+    return _said(root, test.split("::", 1)[0])
+
+
+@functools.cache
+def _said(root: Path, file: str) -> str:
+    data = (root / file).read_bytes()
+    found = hashlib.sha256(tokens.meaning(file, data)).hexdigest()
+    if b".md" in data or b"docs" in data:
+        found += tokens.digest_of((root / page for page in files_of(root) if page.endswith(".md")), root)
+    return found
