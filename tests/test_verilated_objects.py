@@ -1,5 +1,6 @@
 """Objects of Verilator's runtime are lent to the next build of their kind only, and look newer than anything that is written now."""
 
+import subprocess
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from penstock import cache
 from penstock.errors import UserError
 from penstock.hardware import verilate, verilated_objects
+from penstock.paths import tool_environment
 
 
 def test_what_one_build_made_the_next_one_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,3 +54,21 @@ def test_the_compiler_optimises_as_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv(verilate.OPTIMISE, "fast")
     with pytest.raises(UserError, match="must be 0, 1, 2 or 3"):
         what.key()
+
+
+def test_the_compiler_takes_the_headers_that_were_compiled_for_it(tmp_path: Path) -> None:
+    """It would read them as text, silently, if it was called otherwise than for what is precompiled."""
+    begin = verilated_objects.precompiled("-O1")
+    if not begin:
+        pytest.skip("the compiler is not GCC")
+    (tmp_path / "x.cpp").write_text("VerilatedContext context;\n")
+    include = Path(tool_environment()["VERILATOR_ROOT"]) / "include"
+    command = ["c++", "-I.", "-MMD", f"-I{include}", f"-I{include}/vltstd", *verilated_objects._DEFINES.split(), *begin.split()]
+    for level, status in (("-O1", 0), ("-O2", 1)):
+        done = subprocess.run([*command, "-Winvalid-pch", "-Werror", level, "-c", "x.cpp"], cwd=tmp_path, capture_output=True, text=True)
+        assert bool(done.returncode) == bool(status), done.stderr
+
+
+def test_another_compiler_gets_no_precompiled_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verilated_objects.keys, "compiler", lambda: "clang version 19")
+    assert verilated_objects.precompiled("-O1") == ""
