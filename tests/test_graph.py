@@ -140,11 +140,6 @@ def test_what_an_edit_voids(small: Path, file: str, text: str, test: str, same: 
     assert (key(small, test) == before) == same
 
 
-def test_the_engine_is_built_for_those_that_use_it(small: Path) -> None:
-    graph = Graph(small)
-    assert graph.need_engine([f"{MODEL}::test_high_of"]) and not graph.need_engine([f"{HARDWARE}::test_low", f"{NUMBERS}::test_one"])
-
-
 def test_what_is_kept_is_only_of_use(small: Path) -> None:
     first = Graph(small).near("src/penstock/one.py")
     (kept,) = (small / "build/graph").iterdir()

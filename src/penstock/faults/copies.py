@@ -1,14 +1,14 @@
 """A copy of the project, in which one fault at a time is planted and its tests run.
 
-It stays from run to run. What the tests build is keyed by content, so a fault costs its own builds only, and a copy takes from the cache
-what the project has built. Nothing here writes into the project itself.
+It stays from run to run, with what is built in it, so a fault costs its own builds only: what the tests build is stored by content in the
+user's cache. Nothing here writes into the project itself.
 """
 
 import contextlib
 import os
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from penstock.faults.register import Fault
@@ -18,8 +18,8 @@ from penstock.graph.tests import Graph
 from penstock.paths import tool_environment
 
 GREEN, RED = 0, 1  # pytest's exit status
-# Of the engine's parts as they are compiled here: in half the time, for tests that run once.
-_OPTIMISE = "1"
+# Parts of the engine with a fault are compiled in half the time, for tests that run once; those without one are the project's own.
+_PLANTED = {"PENSTOCK_ENGINE_OPTIMISE": "0"}
 
 
 class Copy:
@@ -27,7 +27,7 @@ class Copy:
 
     def __init__(self, root: Path, folder: Path, graph: Graph, sessions: Sessions) -> None:
         self.root, self.folder, self.path = root, folder, folder / "copy"
-        self._graph, self._project, self._sessions = graph, graph.project, sessions
+        self._project, self._sessions = graph.project, sessions
         self._report = folder / "report.xml"
         self._equal = False
 
@@ -41,13 +41,13 @@ class Copy:
     def test_with(self, fault: Fault, tests: Sequence[str] = (), seconds: int = 0) -> tuple[int, list[str]]:
         """Do the same with `tests` (those of `fault`) while it is planted; each may take `seconds`. Raises Stale when it does not apply."""
         self._make_equal()
-        tests = tests or fault.tests
         texts = fault.planted(self.path)
         times = {file: (self.path / file).stat() for file in texts}
         clean = {file: (self.path / file).read_bytes() for file in texts}
         for file, text in texts.items():
             (self.path / file).write_text(text)
-        found = self._tested(tests, fault.slow, seconds)
+        compiled = any(file.endswith((".cpp", ".hpp", ".h")) for file in texts)
+        found = self._tested(tests or fault.tests, fault.slow, _PLANTED if compiled else {}, seconds)
         for file, data in clean.items():
             (self.path / file).write_bytes(data)
             os.utime(self.path / file, ns=(times[file].st_atime_ns, times[file].st_mtime_ns))
@@ -70,11 +70,11 @@ class Copy:
                 return "::".join([path, *filter(None, classes), str(case.get("name"))])
         return None
 
-    def _tested(self, tests: Sequence[str], slow: bool, seconds: int = 0) -> tuple[int, list[str]]:
+    def _tested(self, tests: Sequence[str], slow: bool, also: Mapping[str, str] = {}, seconds: int = 0) -> tuple[int, list[str]]:
         self._report.unlink(missing_ok=True)
         options = ["-x", "-q", "-p", "no:cacheprovider", f"--junitxml={self._report}", "-o", "junit_family=xunit1"]
         options += [*(["-m", ""] if slow else []), *([f"--timeout={seconds}"] if seconds else [])]
-        status = self._python("pytest", *options, *tests)
+        status = self._python("pytest", *options, *tests, **also)
         reasons = [_reason(element) for element in _elements(self._report) if element.tag in ("failure", "error")]
         if status != GREEN and not reasons:
             lines = self._log.read_text(errors="replace").splitlines()
@@ -88,7 +88,6 @@ class Copy:
     def _python(self, module: str, *arguments: str, **also: str) -> int:
         environment = tool_environment() | {
             "PYTHONPATH": str(self.path / "src"),
-            "PENSTOCK_ENGINE_OPTIMISE": _OPTIMISE,
             "PYTEST_ADDOPTS": "",  # what was asked of the tests around these
             # A file of byte code is told from its source by whole seconds and size: too coarse for what is planted here.
             "PYTHONDONTWRITEBYTECODE": "1",

@@ -66,26 +66,6 @@ class Graph:
             return [self.tests[plain]]
         return [test for test in self.tests.values() if test.name.startswith(f"{plain}::") or test.name == "::".join(plain.split("::")[:2])]
 
-    def need_engine(self, names: Iterable[str]) -> bool:
-        """Return whether one of these tests runs something that imports the engine, or models that are bound with it."""
-        tests = [test for name in names for test in self.of(name)]
-        if any(file == _ENGINE or file in self._binders for test in tests for file in test.own):
-            return True
-        todo = [file for test in tests for file in test.subjects]
-        seen = set()
-        while todo:
-            file = todo.pop()
-            if file == _ENGINE:
-                return True
-            if file not in seen and file.endswith(".py"):
-                seen.add(file)
-                todo += [used for used in self.uses.of(file) if used.startswith(("src/", "designs/"))]
-        return False
-
-    @cached_property
-    def _binders(self) -> set[str]:
-        return set().union(*self.uses.bound.values())
-
     # --- one test
 
     def _test(self, file: str, name: str) -> Test:
@@ -101,6 +81,8 @@ class Graph:
             commands = (f"src/penstock/commands/{text.replace('-', '_')}.py" for text in named.strings)
             about |= {path for path in commands if path in self.project.known}
         about |= bound
+        if {"models", "module"} & named.names:
+            about |= self.uses.parts_in(named.strings)
         for path in self._through_borders(about):
             (own if is_border(path) else subjects).add(path)
         if not subjects and file.startswith("blocks/"):  # its names are put together when it runs
@@ -157,7 +139,7 @@ class Graph:
                             own.add(path)
                             todo += [(path, asked) for asked in found.asked.get(other, ())]
         if bound or {"models", "module"} & named.names:
-            bound |= {path for path in self.uses.binding(named.names) if not path.startswith("engine/")}
+            bound |= {path for path in self.uses.binding(named.names) if file.startswith("engine/") or not path.startswith("engine/")}
         return own, subjects, named, bound
 
     def _bound(self, python: PythonFile, named: Named) -> set[str]:

@@ -99,12 +99,17 @@ class Uses:
         """Return the files that bind one of `names`."""
         return set().union(*(self.bound[name] for name in names if name in self.bound))
 
+    def parts_in(self, strings: Iterable[str]) -> set[str]:
+        """Return what binds the compiled parts of the engine that `strings` name: a block (`aqm/codel`) or a folder."""
+        names = (f"{place}/module.cpp" for text in strings for place in (f"blocks/{text}/model", text))
+        return {name for name in names if name in self.project.known}
+
     def _find(self, file: str) -> Iterable[str]:
         folder, suffix = str(PurePosixPath(file).parent), PurePosixPath(file).suffix
         if suffix == ".py":
             python = self.python(file)
             compiled = any(words in self.project.data[file] for words in (b"_engine", b"engine.module(", b"engine.models("))
-            bound = self.binding(python.all.names) if compiled else set()
+            bound = self.binding(python.all.names) | self.parts_in(python.all.strings) if compiled else set()
             return python.imported | {path for path in python.paths if not path.endswith(".py")} | bound
         if suffix not in (".sv", ".svh", ".v", ".cpp", ".hpp", ".h", ".sby", ".yaml"):
             return set()
