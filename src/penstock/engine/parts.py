@@ -300,7 +300,7 @@ def load(folder: str, argument: str = "") -> ModuleType | None:
     What is compiled is said in one line, on standard error unless `reporting` says otherwise. Raises EngineBuildError.
     """
     part = Part(folder, argument)
-    if (known := sys.modules.get(part.module)) is not None:
+    if part in _loaded and (known := sys.modules.get(part.module)) is not None:
         return known
     if ".." in folder or not (ROOT / folder / ROOM).exists():
         return None
