@@ -279,10 +279,10 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     interval = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes)
     writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
-    plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
     shaper_changes: list[tuple[int, int, int]] = []
     end = duration + drain
     hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes, shaper_changes, end)
+    plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
     if plan.parents:
         own = {"shapers": _shapers(plan, config), "shaper_changes": shaper_changes, "tolerance_cycles": config.tolerance_cycles}
         plan.parents.places.update(own)

@@ -39,10 +39,11 @@ def sentences(result: dict[str, Any]) -> list[str]:
     found += congested
     if (held or congested) and free:
         medians = sorted(q["latency_ns"]["p50"] for q in free)
-        typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])
-        spread = f"{typical}, at most {slowest}" if typical != slowest else typical
+        least, largest = format_time_ns(medians[0]), format_time_ns(medians[-1])
+        half = f"medians {least} to {largest}" if least != largest else f"half within {least}"
+        most = format_time_ns(max(q["latency_ns"]["p99"] for q in free))
         who = free[0]["name"] if len(free) == 1 else f"{len(free):,} {of_all}"
-        found.append(f"Others   {who} passed by: median latency {spread}")
+        found.append(f"Others   {who} passed by: {half}, 99 % within {most}")
     return found + _losers(result) + _gates(result)
 
 
