@@ -50,8 +50,8 @@ def results(folders: list[Path]) -> list[dict[str, Any]]:
 
 def test_compare(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each figure of both, and how far the second is from the first."""
-    page = tmp_path / "c.html"
-    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    page = tmp_path / "comparison.html"
+    assert main(["compare", *map(str, folders), "--out", str(page.parent), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     rows = {row["name"]: row["values"] for row in found["rows"]}
     both = results(folders)
@@ -59,7 +59,7 @@ def test_compare(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     assert rows["dropped"] == [sum(of["packets"]["dropped"].values()) for of in both]
     assert rows["latency, p99"] == [of["latency_ns"]["p99"] for of in both]
     assert rows["bulk: rate"] == [next(q for q in of["queues"] if q["name"] == "bulk")["measured_rate_bps"] for of in both]
-    assert main(["compare", *map(str, folders), "--out", str(page)]) == 0
+    assert main(["compare", *map(str, folders), "--out", str(page.parent)]) == 0
     lines = capsys.readouterr().out.splitlines()
     (line,) = [line for line in lines if line.startswith("bulk: rate")]
     assert line.split() == ["bulk:", "rate", "5", "Mbit/s", "10", "Mbit/s", "+100.0", "%"]
@@ -77,9 +77,9 @@ def test_compare(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_compare_says_what_was_lost_or_failed(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Packets that a full FIFO at the input lost are a row; a failed and an interrupted run are named, in terminal, page and JSON."""
-    page = tmp_path / "c.html"
+    page = tmp_path / "comparison.html"
     (slow, fast) = results(folders)
-    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    assert main(["compare", *map(str, folders), "--out", str(page.parent), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["failures"] == [[], []] and found["interrupted"] == [False, False]
     assert "lost at the input" not in [row["name"] for row in found["rows"]] and 'class="failures"' not in page.read_text()
@@ -88,12 +88,12 @@ def test_compare_says_what_was_lost_or_failed(folders: list[Path], tmp_path: Pat
     fast |= {"lost": 3}
     for folder, result in zip(folders, (slow, fast), strict=True):
         (folder / "result.json").write_text(json.dumps(result))
-    assert main(["compare", *map(str, folders), "--out", str(page), "--json"]) == 0
+    assert main(["compare", *map(str, folders), "--out", str(page.parent), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {row["name"]: row["values"] for row in found["rows"]}["lost at the input"] == [133_037, None]
     words = "3 packets never came out while younger ones of their queue did."
     assert found["failures"] == [[], [words]] and found["interrupted"] == [True, False]
-    assert main(["compare", *map(str, folders), "--out", str(page)]) == 0
+    assert main(["compare", *map(str, folders), "--out", str(page.parent)]) == 0
     said = capsys.readouterr().out
     for text in (said, page.read_text()):
         assert f"fast: {words}" in text and "slow: It was interrupted: its figures are up to there." in text
@@ -113,7 +113,7 @@ def test_queues_of_one_name_are_both_there(tmp_path: Path, fake_engine: dict[str
     (tmp_path / "older" / "result.json").write_text(json.dumps(result))
     (tmp_path / "older" / "series.npz").write_bytes((out / "series.npz").read_bytes())
     capsys.readouterr()
-    assert main(["compare", str(tmp_path / "older"), str(out), "--out", str(tmp_path / "c.html"), "--json"]) == 0
+    assert main(["compare", str(tmp_path / "older"), str(out), "--out", str(tmp_path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     rows = {row["name"]: row["values"] for row in found["rows"]}
     assert rows["queue 1 (queue 0): dropped"] == [result["queues"][0]["drop_packets"]] * 2
@@ -136,7 +136,7 @@ def test_what_cannot_be_compared(folders: list[Path], given: list[str], words: s
 
 
 def test_compare_says_what_cannot_be_written(folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", *map(str, folders), "--out", str(tmp_path / "no" / "c.html")]) == 2
+    assert main(["compare", *map(str, folders), "--out", str(tmp_path / "no")]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 

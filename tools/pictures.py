@@ -55,7 +55,7 @@ def runs(folder: Path) -> str:
     """Do the runs below a folder, and their comparison; return what the first one said."""
     said = penstock("run", SCENARIO, "--engine", "model", "--out", str(folder / "first_light"))
     penstock("run", SCENARIO, "--engine", "model", "--set", SLOWER.replace('"', ""), "--out", str(folder / "slower"))
-    penstock("compare", str(folder / "first_light"), str(folder / "slower"), "--out", str(folder / "comparison.html"))
+    penstock("compare", str(folder / "first_light"), str(folder / "slower"), "--out", str(folder))
     return said
 
 

@@ -31,7 +31,10 @@ def value(given: Any, bits: int, what: str) -> int:
             if _MAC.fullmatch(text):
                 found = int("".join(part.zfill(2) for part in re.split("[:-]", text)), 16)
             elif ":" in text or re.fullmatch(r"\d+(\.\d+){3}", text):
-                found = int(ipaddress.ip_address(text))
+                address = ipaddress.ip_address(text)
+                if address.max_prefixlen > bits:
+                    raise UserError(f"{what}: {given!r} is an address of {address.max_prefixlen} bits, not of {bits}")
+                found = int(address)
             elif text in ("true", "false"):
                 found = int(text == "true")
             else:
@@ -245,11 +248,25 @@ class Control:
         self.registers.append({"register": number, "index": -1 if index is None else index, "value": found})
 
     def meter(self, name: str, rates: Sequence[tuple[float, int]], index: int | None = None) -> None:
-        """Set the two rates of a meter, lower first: packets or bytes for each microsecond, and the burst. Raises UserError."""
-        number, size = named(self.program.meters, name, "meter")
+        """Set the two rates of a meter, lower first: packets or bytes for each microsecond, and the burst. Raises UserError.
+
+        A direct meter has a cell for each entry of its table: the first that was added is 0.
+        """
+        found = named({**self.program.meters, **self.program.direct_meters}, name, "meter")
+        if isinstance(found, str):
+            return self._direct_meter(name, self.program.tables[found], self.rates(name, rates), index)
+        number, size = found
         if index is not None and not 0 <= index < size:
             raise UserError(f"meter {name!r} has the cells 0 to {size - 1}, not {index}")
         self.meters.append({"meter": number, "index": -1 if index is None else index, **self.rates(name, rates)})
+
+    def _direct_meter(self, name: str, table: TableInfo, rates: dict[str, float], index: int | None) -> None:
+        entries = [entry for entry in self.entries if entry["table"] == table.number]
+        if index is not None and not 0 <= index < len(entries):
+            there = f"0 to {len(entries) - 1}" if entries else "none until now"
+            raise UserError(f"meter {name!r} belongs to the entries of table {table.name!r}, which are {there}, not {index}")
+        for entry in entries if index is None else [entries[index]]:
+            entry["rates"] = [rates[key] for key in ("committed", "committed_burst", "peak", "peak_burst")]
 
     @staticmethod
     def rates(name: str, rates: Sequence[tuple[float, int]]) -> dict[str, float]:

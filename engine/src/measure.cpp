@@ -493,6 +493,8 @@ void Measurement::dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
                            unsigned output) {
+    static constexpr std::uint8_t kSomewhere = 0;
+    if (bytes.empty()) bytes = {&kSomewhere, 0};  // no byte is left of it, which is not a device that tells none
     if (!is_frozen_ && pcap_) pcap_->left(first_bit, output, bytes);
     const bool mark = next_is_marked(first_bit, queue);
     const auto length = static_cast<std::uint32_t>(bytes.size());

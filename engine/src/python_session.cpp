@@ -40,7 +40,7 @@ class Fates final : public FrameListener {
         waited_.push_back(first_bit - last_bit);
         marked_.push_back(mark);
         output_.push_back(static_cast<std::uint16_t>(output));
-        if (bytes.empty()) {
+        if (!bytes.data()) {
             const std::size_t at = data_.size();
             data_.resize(at + frame.length + 8);  // what frame_bytes() needs
             frame_bytes(frame, seed_, data_.data() + at);

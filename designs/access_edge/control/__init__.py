@@ -10,7 +10,7 @@ many.py        whole chunks of a stream, in columns; its loops are in C++ (scan.
 compare.py     what the device really has
 sweep.py       counters of all queues, read again and again
 problems.py    what is wrong with a request: code, field, sentence
-access.py      who may do what, and how much of it
+access.py      who may do what, and how much of it; certificates.py: what is wrong with certificates
 turns.py       whose call is worked on next; relay.hpp says whose connection of a Unix socket it is
 services/      gRPC, a file for each noun
 server.py      all of it behind a socket; serve.py with store and device; client.py the other end
@@ -18,3 +18,7 @@ tables.py      subscribers as CSV and YAML; openconfig.py from openconfig-qos; f
 metrics.py     counters as Prometheus reads them
 http.py        metrics and the page (page.html) over HTTP
 """
+
+import os
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its lines on standard error: what it means is said in words of ours

@@ -58,7 +58,7 @@ class Caller:
 
 def caller(context: grpc.ServicerContext) -> Caller:
     """Return who calls. A Unix socket is the user's own (its file lets no other in): raw, and each process counts for itself. Loopback:
-    operate, each connection. TLS: what the certificate says."""
+    operate, each connection. TLS: what the certificate says. Raises Problem for a role that there is not."""
     peer = context.peer()
     auth = context.auth_context()
     if peer.startswith(("unix:", "unix-abstract:")):
@@ -70,7 +70,10 @@ def caller(context: grpc.ServicerContext) -> Caller:
     uris = [name.decode() for name in auth.get("x509_subject_alternative_name", [])]
     roles = [uri.removeprefix(ROLE_PREFIX) for uri in uris if uri.startswith(ROLE_PREFIX)]
     name = (names or [peer])[0]
-    return Caller(name, roles[0] if roles and roles[0] in ROLES else READ, name)
+    if wrong := [role for role in roles if role not in ROLES]:
+        words = f"the certificate of {name} has the role {wrong[0]!r}, which there is not: roles are {', '.join(ROLES)}"
+        raise Problem(Code.PERMISSION_DENIED, words)
+    return Caller(name, max(roles, key=ROLES.index, default=READ), name)
 
 
 def needed(method: str) -> str:

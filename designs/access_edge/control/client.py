@@ -8,6 +8,7 @@ with Client() as client:                                  # of this user's serve
 import functools
 import itertools
 import socket
+import ssl
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ import grpc
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from penstock.designs.access_edge.control import certificates
 from penstock.designs.access_edge.control.fields import text
 from penstock.designs.access_edge.control.server import is_local
 from penstock.driver import places
@@ -35,6 +37,7 @@ from penstock.v1 import (
 MESSAGE_BYTES = 64 << 20  # of an answer, at most
 A_MESSAGE = 1_000  # subscribers of a message of `provision`
 CONNECT_SECONDS = 5.0
+_LOST = ("Socket closed", "Connection reset", "recvmsg", "GOAWAY", "Broken pipe", "keepalive", "ping timeout")  # words of gRPC
 
 
 class Client:
@@ -52,8 +55,10 @@ class Client:
         if not is_local(self.address) and not all(files):
             raise UserError(f"--server {self.address}: is not local, so it needs --cert, --key and --server-ca")
         options = [("grpc.max_receive_message_length", MESSAGE_BYTES)]
-        if all(files):
-            parts = [_read(path) for path in (server, key, certificate)]
+        secure: ssl.SSLContext | None = None
+        if certificate and key and server:
+            secure = certificates.checked(certificate, key, server, ("--cert", "--key", "--server-ca"))
+            parts = [path.read_bytes() for path in (server, key, certificate)]
             self.channel = grpc.secure_channel(self.address, grpc.ssl_channel_credentials(*parts), options)
         else:
             self.channel = grpc.insecure_channel(self.address, options)
@@ -61,7 +66,7 @@ class Client:
             grpc.channel_ready_future(self.channel).result(timeout=CONNECT_SECONDS)
         except grpc.FutureTimeoutError:
             self.channel.close()
-            raise UserError(f"{self.address}: {_why_not(self.address, tls=all(files))}") from None
+            raise UserError(f"{self.address}: {_why_not(self.address, secure)}") from None
         self.device = device_pb2_grpc.DeviceStub(self.channel)
         self.subscribers = subscribers_pb2_grpc.SubscribersStub(self.channel)
         self.nodes = tree_pb2_grpc.NodesStub(self.channel)
@@ -121,17 +126,24 @@ def sentence(error: grpc.RpcError) -> str:
     """Return what went wrong, in one sentence."""
     code = error.code()
     words = " ".join((error.details() or "").split())
-    return f"the control plane is gone ({words[:120]})" if code == grpc.StatusCode.UNAVAILABLE and "connect" in words else words
+    if code == grpc.StatusCode.UNAVAILABLE and "to connect" in words:
+        return f"the control plane is gone, and was asked for nothing ({words[:120]}); repeat it when it is back"
+    if code == grpc.StatusCode.UNAVAILABLE and any(lost in words for lost in _LOST):
+        return (
+            f"the control plane went away before it answered ({words[:120]}); whether a change was made is not known: look when it "
+            "is back, and repeat it if it was not"
+        )
+    return words
 
 
-def _why_not(address: str, tls: bool) -> str:
-    """Return in words why there is no connection; `tls`: it would be one with certificates."""
+def _why_not(address: str, secure: ssl.SSLContext | None) -> str:
+    """Return in words why there is no connection; `secure`: it would be one with these certificates."""
     host, _, port = address.rpartition(":")
     try:
         if not address.startswith("unix:"):
             with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS):
-                if tls:
-                    return "a server is there, but no TLS comes about: check --cert, --key, --server-ca and the names in its certificate"
+                if secure:
+                    return certificates.refused(host.strip("[]"), int(port), secure) or "a server is there, but does not answer"
                 return "a server is there, but none without TLS: if it is a control plane, it needs --cert, --key and --server-ca"
     except (OSError, ValueError):
         pass
@@ -154,11 +166,3 @@ def _varint(value: int) -> bytes:
         found.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes([*found, value])
-
-
-def _read(path: Path | None) -> bytes:
-    assert path is not None
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: {(error.strerror or str(error)).lower()}") from None

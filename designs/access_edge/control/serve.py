@@ -3,7 +3,8 @@
 import contextlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.http import pages
@@ -17,7 +18,7 @@ from penstock.driver.carrier import Carrier
 
 def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) -> None:
     """Serve until Ctrl-C. The intent is brought to the device first; then `ready` is told the addresses. Raises UserError, CarrierError."""
-    with contextlib.closing(Intent(given.store)) as intent:
+    with _new_store_goes(given.store) as served, contextlib.closing(Intent(given.store)) as intent:
         plant = Plant(carrier, ask(carrier), intent, given.line_bps)
         plant.restore()
         for words in plant.passed_over:
@@ -29,7 +30,23 @@ def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) 
                 places = stack.enter_context(serving(plant, sweep, list(given.listen), Tls(*given.tls) if given.tls else None))
                 if given.http is not None:
                     places = [*places, stack.enter_context(pages(plant, sweep, given.http))]
+                served.set()
                 ready(places)
                 threading.Event().wait()
         finally:
             sweep.stop()
+
+
+@contextlib.contextmanager
+def _new_store_goes(store: Path | None) -> Iterator[threading.Event]:
+    """Remove a store that was made inside of the `with` and never served: what is yielded was not set."""
+    served = threading.Event()
+    new = store is not None and not store.exists()
+    try:
+        yield served
+    finally:
+        if new and store is not None and not served.is_set():
+            for end in ("", "-wal", "-shm", "-journal"):
+                Path(f"{store}{end}").unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # others may have something there
+                store.parent.rmdir()

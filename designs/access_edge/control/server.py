@@ -15,6 +15,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from penstock.designs.access_edge.control import certificates
 from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.services import audit, counters, device, queues, registers, subscribers, tree
@@ -55,10 +56,8 @@ class Tls:
 
     def credentials(self) -> grpc.ServerCredentials:
         """Return what gRPC wants. Raises UserError."""
-        try:
-            parts = [path.read_bytes() for path in (self.key, self.certificate, self.clients)]
-        except OSError as error:
-            raise UserError(f"{error.filename}: {(error.strerror or str(error)).lower()}") from None
+        certificates.checked(self.certificate, self.key, self.clients, ("--tls-cert", "--tls-key", "--tls-clients"))
+        parts = [path.read_bytes() for path in (self.key, self.certificate, self.clients)]
         return grpc.ssl_server_credentials([(parts[0], parts[1])], root_certificates=parts[2], require_client_auth=True)
 
 

@@ -712,17 +712,40 @@ def test_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                     ("Nodes/Set", "no message of this method"), ("Subscribers/Create", f"{long.ByteSize():,} byte"),
                     ("Subscribers/Provision", "a stream"), ("Audit/List", ""), ("Subscribers/Create", 'subscriber { name: "by alice"'),
                 ]  # fmt: skip
+    # A role that there is not is no other role.
+    subprocess.run(["sh", "-ec", script.replace("penstock:operate", "penstock:operat")], cwd=tmp_path, check=True, capture_output=True)
+    files = (tmp_path / name for name in ("alice.pem", "alice.key", "ca.pem"))
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,), Client(place, *files) as client:
+        words = "certificate of alice has the role 'operat', which there is not: roles are read, operate, raw"
+        fails(grpc.StatusCode.PERMISSION_DENIED, words, client.device.Get, device_pb2.GetDeviceRequest())
     monkeypatch.setattr("penstock.designs.access_edge.control.client.CONNECT_SECONDS", 0.5)
     (tmp_path / "other").mkdir()
     subprocess.run(["sh", "-ec", script], cwd=tmp_path / "other", check=True, capture_output=True)
     own, others = ([folder / name for name in ("alice.pem", "alice.key", "ca.pem")] for folder in (tmp_path, tmp_path / "other"))
-    plain, with_tls = "is there, but none without TLS: .* needs --cert, --key", "is there, but no TLS comes about: check --cert, --key"
+    plain = "is there, but none without TLS: .* needs --cert, --key"
+    (tmp_path / "none.pem").write_text("no certificate")
+    mistakes: list[tuple[list[Path], str]] = [
+        ([], plain),
+        ([*others[:2], own[2]], "the server does not take --cert: it is not signed by the authority of the server's --tls-clients"),
+        ([*own[:2], others[2]], "the server's certificate is not signed by the authority of --server-ca"),
+        ([own[0], others[1], own[2]], "--key .*: is not the key of --cert"),
+        ([tmp_path / "none.pem", own[1], own[2]], "--cert .*none.pem: holds no certificate"),
+        ([own[0], tmp_path / "none.pem", own[2]], "--key .*none.pem: holds no private key"),
+        ([*own[:2], tmp_path / "none.pem"], "--server-ca .*none.pem: holds no certificate"),
+        ([*own[:2], tmp_path / "gone.pem"], "--server-ca .*gone.pem: no such file"),
+    ]
     with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,):
-        for files, words in (([], plain), ([*others[:2], own[2]], with_tls), ([*own[:2], others[2]], with_tls)):
+        for files, words in mistakes:
             with pytest.raises(UserError, match=words):
                 Client(place, *files)
-    with serving(plant, Sweep(plant), ["127.0.0.1:0"]) as (place,), pytest.raises(UserError, match=with_tls):
+    wrong_name = r"the server's certificate is not for the name 127\.0\.0\.2"
+    with serving(plant, Sweep(plant), ["127.0.0.2:0"], tls) as (place,), pytest.raises(UserError, match=wrong_name):
         Client(place, *own)
+    with serving(plant, Sweep(plant), ["127.0.0.1:0"]) as (place,), pytest.raises(UserError, match="is there, but none with TLS"):
+        Client(place, *own)
+    for tls_files, words in (((own[0], others[1], own[2]), "--tls-key .*: is not the key of --tls-cert"),):
+        with pytest.raises(UserError, match=words), serving(plant, Sweep(plant), ["127.0.0.1:0"], Tls(*tls_files)):
+            pass
     with pytest.raises(UserError, match="no control plane answers there"):
         Client(place, *own)
 

@@ -12,6 +12,7 @@ from penstock.designs.p4_switch import runtime_cli
 from penstock.designs.p4_switch.tables import Control
 from penstock.designs.p4_switch.testing import machine_programs
 from penstock.engine import engine
+from penstock.errors import UserError
 
 GAP_US = 1_000  # between two packets
 
@@ -100,6 +101,18 @@ def test_a_meter_of_bytes_counts_bytes() -> None:
     """A burst of 100 byte lets one packet of 60 byte be green, 200 byte three be no worse than yellow."""
     _, made = machine("state", "meter_set_rates bytes 2 0.000001:100 0.000002:200\n")
     assert colors(made, 8, 2, [0] * 5, size=48) == [0, 1, 1, 2, 2]
+
+
+def test_a_direct_meter_has_the_rates_of_its_entry() -> None:
+    """Of two entries the second has rates; an entry that is not there is named."""
+    entries = machine_programs.COMMANDS["state"]
+    _, made = machine("state", entries + "meter_set_rates entry_meter 1 0.001:2 0.002:4\n")
+    assert colors(made, 9, 2, [0] * 6) == [0, 0, 1, 1, 2, 2]
+    assert colors(made, 9, 1, [0] * 6) == [0] * 6
+    _, made = machine("state", entries + "meter_array_set_rates entry_meter 0.001:1 0.002:2\n")
+    assert [colors(made, 9, index, [0] * 3) for index in (1, 2)] == [[0, 1, 2]] * 2
+    with pytest.raises(UserError, match="meter 'entry_meter' belongs to the entries of table 'TheIngress.direct', which are 0 to 1, not 2"):
+        machine("state", entries + "meter_set_rates entry_meter 2 0.001:2 0.002:4\n")
 
 
 def test_random_numbers_stay_within_their_ends() -> None:

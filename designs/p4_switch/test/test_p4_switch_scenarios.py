@@ -196,3 +196,16 @@ def test_there_is_no_rtl(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match="p4_switch has no RTL"):
             asked()
+
+
+def test_a_frame_of_no_byte_leaves_as_one(tmp_path: Path) -> None:
+    """A program that puts no header back: what is left of a frame is its payload, and be it nothing; in Python as in a run's count."""
+    given = json.loads((Path(__file__).parent / "programs" / "state.json").read_text())
+    given["deparsers"][0] |= {"order": [], "primitives": []}
+    (tmp_path / "empty.json").write_text(json.dumps(given))
+    payloads = [b"", b"xyz", b"", b"0123456789"]
+    with penstock.open({"design": "p4_switch", "program": str(tmp_path / "empty.json")}) as device:
+        for payload in payloads:
+            device.send(bytes(12) + payload, input=0)
+        device.advance("1 ms")
+        assert [left.data for left in device.received()] == payloads

@@ -160,7 +160,7 @@ void Traffic::left(const Frame& frame, std::int64_t, std::int64_t first_bit, boo
     const std::uint32_t index = found->second.flow;
     Flow& flow = flows_[index];
     std::optional<SegmentHead> head;
-    if (bytes.empty()) {  // a device without bytes: as it came, with its mark
+    if (!bytes.data()) {  // a device without bytes: as it came, with its mark
         std::vector<std::uint8_t> copy = found->second.bytes;
         if (mark) mark_ce(copy.data(), copy.size());
         head = parse_segment(copy, false);

@@ -236,7 +236,7 @@ void Traffic::left(const Frame& frame, std::int64_t last_bit, std::int64_t first
         delay_ns = path.delay_ns;
     }
     std::vector<std::uint8_t> copy;
-    if (bytes.empty() && kept) {  // a device without bytes: as it came, with its mark
+    if (!bytes.data() && kept) {  // a device without bytes: as it came, with its mark
         copy = kept->bytes;
         if (mark) mark_ce(copy.data(), copy.size());
         bytes = copy;

@@ -22,6 +22,8 @@ def positive(parse: Any) -> Any:
     return check
 
 
+_COMMA = "; within { } a comma ends a value: write numbers without commas, or in quotes"
+
 Duration = Annotated[int, BeforeValidator(positive(parse_time))]
 
 
@@ -36,6 +38,11 @@ class Model(BaseModel):
         """Return the keys that there may be."""
         return [field.alias or name for name, field in cls.model_fields.items()]
 
+    @classmethod
+    def required_keys(cls) -> list[str]:
+        """Return the keys that there must be."""
+        return [field.alias or name for name, field in cls.model_fields.items() if field.is_required()]
+
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
@@ -43,9 +50,11 @@ class Model(BaseModel):
             known = cls.known_keys()
             for key in data:
                 if key not in known:
-                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), known)})
+                    hint = _COMMA if data[key] is None and str(key).isdigit() else nearest(str(key), known)
+                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": hint})
             for key, value in data.items():
                 if value is None:
-                    word = ' or write "unshaped" for no limit' if key == "rate" and cls.may_be_unshaped else ""
-                    raise PydanticCustomError("empty_value", "is empty; {hint}", {"key": key, "hint": f"give a value, leave it out{word}"})
+                    ways = ["give a value", *(["leave it out"] if key not in cls.required_keys() else [])]
+                    ways += ['write "unshaped" for no limit'] if key == "rate" and cls.may_be_unshaped else []
+                    raise PydanticCustomError("empty_value", "is empty; {hint}", {"key": key, "hint": " or ".join(ways)})
         return data

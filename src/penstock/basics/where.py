@@ -28,7 +28,9 @@ def fail(key: KeyPath, message: str) -> NoReturn:
 
 def first_error(error: ValidationError, data: Any) -> tuple[KeyPath, str]:
     """Return path and sentence of the first thing that is wrong with `data`, which a model has refused."""
-    first = error.errors()[0]
+    found = error.errors()
+    # A name that cannot be is wrong where it is given, not where it is used.
+    first = next((one for one in found if one["loc"] and one["loc"][-1] == "name"), found[0])
     key: KeyPath = tuple(part for part in first["loc"] if not str(part).startswith("$"))
     # Below a single value there are no keys: what follows in the path are the members of a union.
     while len(key) > 1 and not isinstance(at(data, key[:-1]), (dict, list)):

@@ -21,15 +21,25 @@ class _Ended:
         self.first = 0.0  # when the first signal came
         self.heard = 0  # how often the handler ran
         self.over = False
+        self.number = 0  # of the first signal
 
-    def interrupt(self, _number: int, _frame: FrameType | None) -> None:
+    def interrupt(self, number: int, _frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt, but not while the first one still has its second for tidying up."""
         self.heard += 1
+        self.number = self.number or number
         now = time.monotonic()
         calm = now - self.first < CALM_SECONDS
         self.first = self.first or now
         if not calm:
             raise KeyboardInterrupt
+
+
+_latest = _Ended()
+
+
+def first_signal() -> int:
+    """Return the number of the signal that ends the command, 0: none has come."""
+    return _latest.number
 
 
 @contextlib.contextmanager
@@ -38,7 +48,8 @@ def ending() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ended = _Ended()
+    global _latest
+    ended = _latest = _Ended()
     handlers = {number: signal.getsignal(number) for number in ENDING}
     taken = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
     for number in taken:

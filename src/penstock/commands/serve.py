@@ -1,6 +1,8 @@
 """`serve`: a control plane over gRPC, in front of a simulated device or a card."""
 
 import contextlib
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,10 +66,8 @@ def serve(
     """Serve the control plane of a device: subscribers, queues, gates, counters (docs/control.md).
 
     The traffic of the scenario goes on for ever, in real time where the engine is fast enough. What was asked for survives a restart.
-    Ctrl-C ends it. Exit status: 2 for bad input, 130 at Ctrl-C.
+    Ctrl-C ends it, as does SIGTERM. Exit status: 0 at SIGTERM, 2 for bad input, 130 at Ctrl-C.
     """
-    from penstock.designs.design import Serving
-
     chosen = [name for name, value in (("SCENARIO", scenario), ("--pcie", pcie), ("--device", device)) if value is not None]
     if len(chosen) != 1:
         raise UserError(f"serve needs one device, and {' and '.join(chosen) or 'nothing'} was given: a SCENARIO, --pcie or --device")
@@ -77,18 +77,33 @@ def serve(
     if any(tls) and not all(tls):
         raise UserError("--tls-cert, --tls-key and --tls-clients are given together or not at all")
     groups.need("serve", "control")
-    with contextlib.ExitStack() as stack:
+    with _until_terminated(), contextlib.ExitStack() as stack:
         carrier, name, line_bps, control = _open(stack, scenario, engine, settings or [], pcie, device)
         if as_device is not None:
             _be_device(as_device, carrier)
             return
+        from penstock.designs.design import Serving
         from penstock.driver import places
 
+        if store is not None and not store.parent.is_dir():
+            raise UserError(f"--store {store}: there is no folder {store.parent}")
         kept = store or Path("results") / name / "intent.sqlite"
         kept.parent.mkdir(parents=True, exist_ok=True)
         certificates: Any = tls if all(tls) else None
         given = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps)
         control.serve(carrier, given, lambda at: _say(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
+
+
+@contextlib.contextmanager
+def _until_terminated() -> Iterator[None]:
+    """Let SIGTERM, by which a service manager ends a server, be an end as any other; Ctrl-C stays an interruption."""
+    from penstock.command_line.signals import first_signal
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if first_signal() != signal.SIGTERM:
+            raise
 
 
 def _open(

@@ -20,11 +20,13 @@ from penstock.basics.where import KeyPath, first_error, step
 from penstock.errors import UserError
 from penstock.paths import ROOT
 from penstock.scenarios.common import bounded_lists
+from penstock.scenarios.values import MAX_NAME
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
 MAX_FILE_BYTES = 2_000_000  # some 20 s to read
 MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
+_WITH_COMMAS = re.compile(r"\{.*:\s*[0-9]{1,3}(?:,[0-9]{3}){2,}")
 _NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
 
 
@@ -56,7 +58,7 @@ class Document:
         for part in key:
             here = step(here, part)
             name = here.get("name") if isinstance(part, int) and isinstance(here, dict) else None
-            words.append(name if isinstance(name, str) and name else str(part))
+            words.append(name if isinstance(name, str) and 0 < len(name) <= MAX_NAME else str(part))
         return "`" + ".".join(words) + "`" if words else f"the {self.what}"
 
     def _line(self, key: KeyPath) -> int | None:
@@ -136,6 +138,11 @@ def _read_yaml(path: Path, what: str, page: str, example: str) -> CommentedMap:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         found = re.search(r'duplicate key "([^"]*)"', str(error.problem))
         key = found[1] if found else "a key"
+        if _WITH_COMMAS.search((text.splitlines() or [""])[line - 1]):
+            raise UserError(
+                f"{path}:{line}: has a number with commas, and {{ }} around it, where a comma ends a value: "
+                "write it without commas, or in quotes"
+            ) from None
         raise UserError(f"{path}:{line}: `{key}` stands there a second time") from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

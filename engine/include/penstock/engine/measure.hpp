@@ -116,7 +116,7 @@ class FrameListener {
     // It has arrived; a frame with several destinations once for each of its copies, each of which has a fate of its own.
     virtual void arrived(const Frame& frame) = 0;
     // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
-    // `bytes`: what came out of `output`; empty where the device handles frames without their bytes.
+    // `bytes`: what came out of `output`, and be it no byte; without data() where the device handles frames without their bytes.
     virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes,
                       unsigned output) = 0;
     // It was dropped for `reason`, a number of the device's statement.
