@@ -150,6 +150,18 @@ def test_a_signal_that_meets_another_thread(tmp_path: Path, number: signal.Signa
     assert (process.returncode, out, err) == (130, "", "")
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 130)])
+def test_a_service_manager_ends_a_server_without_a_failure(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    """`serve` has SIGTERM as its end; Ctrl-C, and a terminal that goes, interrupt it."""
+    serving = WAITS.replace("threading.Event().wait()", "with _until_terminated(): threading.Event().wait()")
+    process = start(tmp_path, serving.replace("import sys,", "from penstock.commands.serve import _until_terminated\n    import sys,"))
+    await_file(tmp_path / "here")
+    time.sleep(0.2)
+    process.send_signal(number)
+    out, err = last_words(process)
+    assert (process.returncode, out, err) == (status, "", "")
+
+
 def test_what_ignores_a_signal_goes_on_ignoring_it(tmp_path: Path) -> None:
     """`nohup` has SIGHUP ignored."""
     process = start(tmp_path, HANGS, lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

@@ -189,7 +189,9 @@ class Meter(Model):
     """The rates of a meter."""
 
     meter: StrictStr = Field(description="Name.")
-    index: StrictInt | None = Field(None, ge=0, description="Its cell; all unless given.")
+    index: StrictInt | None = Field(
+        None, ge=0, description="Its cell, or the entry of a direct meter in the order of `entries`; all unless given."
+    )
     rates: Any = Field(description="Two pairs, the lower rate first: [packets or bytes for each microsecond, burst].")
 
 
