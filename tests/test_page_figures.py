@@ -150,6 +150,13 @@ def test_what_changes_while_it_is_measured_is_not_undone(tmp_path: Path) -> None
     assert "2048" not in (folder / "docs/figures/small.json").read_text()
 
 
+def test_a_number_in_a_sentence_may_go_over_the_end_of_a_line(root: Path) -> None:
+    change("docs/speed.md", "1.5 million", "1.5\nmillion")(root)
+    assert not checked(root)["red"]
+    Work(None, root=root).write(Bench(), only_missing=True)
+    assert "1.5\nmillion" in (root / "docs/speed.md").read_text()
+
+
 def test_a_definition_may_wait_for_its_first_measurement(root: Path) -> None:
     """No page needs to show it until then."""
     change("docs/figures/small.yaml", "values:", "values:\n  later: {command: bench later --set queues=7, show: '{most}'}")(root)

@@ -94,9 +94,9 @@ def of_pages(report: Report, root: Path, topics: Mapping[str, Topic], files: Map
 
 
 def _is_measured(topics: Mapping[str, Topic], name: str, known: set[str]) -> bool:
-    """Return whether a table or value has a result: a definition without one may wait for its first measurement."""
+    """Return whether a table or value has all its results: a definition without them may wait for its first measurement."""
     topic, _, part = name.partition(".")
-    return not known.isdisjoint(topics[topic].rows(part))
+    return known >= topics[topic].rows(part).keys()
 
 
 def _file(topics: Mapping[str, Topic], place: pages.Place) -> str:

@@ -80,6 +80,8 @@ class Writer:
                 raise UserError(f"{page.relative_to(ROOT) if page.is_relative_to(ROOT) else page}:{line}: no {what} is called {match[2]!r}")
             write = self.table if match.re is _TABLE else self.value
             fresh = write(self._topics[topic], name)
+            if match.re is _VALUE and match[3].split() == fresh.split():  # a line of the page may end within it
+                fresh = match[3]
             found.append(Place(page, line, match[2], match[3], fresh))
         marks = len(_MARKS.findall(text))
         if marks != len(found):
