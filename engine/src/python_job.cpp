@@ -242,7 +242,8 @@ std::vector<RegisterWrite> register_writes(Table& table, const char* key, bool t
 
 // Null: there is no such design.
 std::shared_ptr<const DeviceKind> kind_of(const std::string& design, Table& device, Environment& environment) {
-    const bool is_name = std::all_of(design.begin(), design.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    const bool is_name =
+        std::all_of(design.begin(), design.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     const std::any* maker = is_name ? provided("designs/" + design + "/model") : nullptr;
     return maker ? std::any_cast<KindMaker>(*maker)(device, environment) : nullptr;
 }

@@ -9,8 +9,8 @@
 
 #include "blocks/common/model/settings.hpp"
 #include "designs/access_edge/bench/core_library.hpp"
-#include "designs/access_edge/model/device/aqm_choice.hpp"
 #include "designs/access_edge/model/core_model.hpp"
+#include "designs/access_edge/model/device/aqm_choice.hpp"
 
 namespace penstock {
 

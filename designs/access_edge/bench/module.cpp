@@ -4,6 +4,4 @@
 
 #include "designs/access_edge/bench/bench_core.hpp"
 
-NB_MODULE(designs_access_edge_bench, m) {
-    penstock::bind_bench(m);
-}
+NB_MODULE(designs_access_edge_bench, m) { penstock::bind_bench(m); }

@@ -9,7 +9,8 @@
 namespace penstock::engine {
 
 namespace {
-constexpr std::uint8_t kNoPageReason = static_cast<std::uint8_t>(Drop::NoPage), kReadErrorReason = static_cast<std::uint8_t>(Drop::ReadError);
+constexpr std::uint8_t kNoPageReason = static_cast<std::uint8_t>(Drop::NoPage),
+                       kReadErrorReason = static_cast<std::uint8_t>(Drop::ReadError);
 }  // namespace
 
 DeadlinePortFace::DeadlinePortFace(const DeadlinePortSettings& settings, std::shared_ptr<DeadlineBook> book)

@@ -4,6 +4,4 @@
 
 #include "designs/p4_switch/bench/bind_delay_line.hpp"
 
-NB_MODULE(designs_p4_switch_bench, m) {
-    penstock::p4::bind_delay_line(m);
-}
+NB_MODULE(designs_p4_switch_bench, m) { penstock::p4::bind_delay_line(m); }
