@@ -54,7 +54,7 @@ def of_check(report: dict[str, Any]) -> list[str]:
     words = [f"{compared} of {compared + len(report['left_out'])} commands compared"]
     words += [f"{count} {word}" for word, count in bad.items() if count]
     words += [f"{len(report['findings'])} findings in pages and files"] if report["findings"] else []
-    words += [f"{len(report['not_measured'])} never measured, as their pages say"] if report["not_measured"] else []
+    words += [f"{len(report['not_measured'])} without a result yet"] if report["not_measured"] else []
     words += [f"{len(report['left_out'])} left to --slow"] if report["left_out"] else []
     return [*found, f"figures: {'; '.join(words)}"]
 
