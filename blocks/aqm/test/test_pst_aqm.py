@@ -29,9 +29,10 @@ class Bench:
 
         self.dut, self.rng = dut, random.Random(seed())
         self.judges, self.estimate = parameter("Judges", 1), parameter("Estimate", 0)
-        self.models, self.draws = models, models.PieRandom()
-        self.codel = models.Codel(QUEUES, 1514, bool(self.estimate), 20)
-        self.pie = models.Pie(QUEUES, 40, 60_000, 60_000, MEAN, 20)
+        codel, pie = engine.models("aqm/codel"), engine.models("aqm/pie")
+        self.models, self.draws = models, pie.PieRandom()
+        self.codel = codel.Codel(QUEUES, 1514, bool(self.estimate), 20)
+        self.pie = pie.Pie(QUEUES, 40, 60_000, 60_000, MEAN, 20)
         self.cycle = 0
         self.ready_at = [0] * QUEUES
         self.target = [0] * QUEUES

@@ -4,16 +4,19 @@
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from penstock.basics import children
 from penstock.engine import parts
 from penstock.engine.parts import ENGINE, EngineBuildError, Part, Report
 
 Progress = Callable[[dict[str, Any]], bool | None]
 
-__all__ = ["EngineBuildError", "build", "models", "module", "prepare", "run"]
+__all__ = ["EngineBuildError", "build", "built_beside", "models", "module", "prepare", "run"]
 
 
 def build(report: Report | None = None, *folders: str) -> None:
@@ -45,6 +48,23 @@ def prepare(job: dict[str, Any], report: Report | None = None) -> None:
     build(report, f"designs/{job['device']['design']}/model")
     with parts.reporting(report):
         module().prepare(job)
+
+
+@contextmanager
+def built_beside(job: dict[str, Any], report: Report | None = None) -> Iterator[None]:
+    """Build what a job takes of the engine while its device is compiled in the `with`, which keeps one core busy. Raises as `build`."""
+    with ThreadPoolExecutor(1) as worker:
+        engine = worker.submit(build, report, f"designs/{job['device']['design']}/model")
+        try:
+            yield
+        except BaseException:
+            if engine.done() and (failed := engine.exception()):  # it has ended the compiler of the device
+                raise failed from None
+            children.end_all()
+            worker.shutdown()
+            children.begin_again()
+            raise
+        engine.result()
 
 
 def run(job: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:

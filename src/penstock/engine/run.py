@@ -156,7 +156,8 @@ def simulate(job: dict[str, Any], config: Any, scenario: Path, doing: str = "") 
     try:
         with spinner() as report:
             if "model" not in job["device"]:
-                job["device"]["library"] = str(verilate.build_device(config, report))
+                with engine.built_beside(job, report):
+                    job["device"]["library"] = str(verilate.build_device(config, report))
             engine.prepare(job, report)
         with run_progress(job["duration_cycles"], doing) as show, _stop_on_signal() as stopped:
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from penstock import cache
-from penstock.basics import children, keys, machine
+from penstock.basics import children, keys, machine, waits
 from penstock.errors import UserError
 from penstock.paths import BLOCKS, BUILD, ROOT, shown
 
@@ -22,6 +22,7 @@ INTERFACES = {
 }
 INCLUDES = (ROOT, ROOT / "engine/include")
 FLAGS = ("-std=c++20", "-O3", "-Wall", "-fPIC", "-shared", "-fvisibility=hidden")
+USUAL_SECONDS = 5
 
 Report = Callable[[str], None]
 
@@ -51,9 +52,9 @@ def library(part: Part, report: Report | None = None) -> Path | None:
         return None
 
     def make(folder: Path) -> None:
-        if report:
-            report(f"Compiling the model of {part.name} (some seconds, once)")
-        _compile(part, folder / "model.so")
+        doing = f"Compiling the model of {part.name}, once"
+        with waits.announced(report, doing, doing, USUAL_SECONDS):
+            _compile(part, folder / "model.so")
 
     return cache.once("parts", _key(part), make) / "model.so"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock import cache
-from penstock.basics import children, keys, machine
+from penstock.basics import children, keys, machine, waits
 from penstock.errors import ToolError, UserError
 from penstock.hardware import verilated_objects
 from penstock.paths import BUILD, DESIGNS, ROOT, is_plain, plain, shown, tool_environment
@@ -26,6 +26,7 @@ OPTIMISE = "PENSTOCK_OPTIMISE"
 ENGINE = ROOT / "engine"
 INCLUDES = (ROOT, ENGINE / "include", ENGINE / "src")
 LIBRARY = "device.so"
+USUAL_SECONDS = 25  # of a small access edge
 
 Report = Callable[[str], None]
 
@@ -87,9 +88,8 @@ def build(what: Build, report: Report | None = None) -> Path:
     """
 
     def make(folder: Path) -> None:
-        if report:
-            report(f"Compiling {what.name} (about half a minute, once)")
-        with cache.workshop("device") as work:
+        doing = f"Compiling {what.name}, once"
+        with waits.announced(report, doing, doing, USUAL_SECONDS), cache.workshop("device") as work:
             _compile(what, work)
             shutil.copy(work / "obj" / LIBRARY, folder / LIBRARY)
         if what.key() != key:

@@ -139,4 +139,5 @@ async def edges(dut) -> None:
 
 
 def test_edges() -> None:
-    run_module("aqm/pie", "pst_pie", {"Queues": 2, "UpdateTicks": UPDATE, "Alpha": ALPHA, "Beta": BETA, "Estimate": 1})
+    parameters = {"Queues": 2, "UpdateTicks": UPDATE, "Alpha": ALPHA, "Beta": BETA, "Estimate": 1}
+    run_module("aqm/pie", "pst_pie", parameters, inside=["pst_pie.prob"])
