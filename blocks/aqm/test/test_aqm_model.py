@@ -121,7 +121,7 @@ def test_a_step_marker_of_ones_own(models: Any, own: OwnPart) -> None:
 def test_it_is_compiled_once_and_again_when_something_changes(tmp_path: Path) -> None:
     told: list[str] = []
     # Another text in each call of the test, as other clones share what is compiled.
-    part = write_part(tmp_path / "once", f"{STEP_MARKER}\nstatic const char kCall[] [[maybe_unused]] = \"{tmp_path} {os.getpid()}\";\n")
+    part = write_part(tmp_path / "once", f'{STEP_MARKER}\nstatic const char kCall[] [[maybe_unused]] = "{tmp_path} {os.getpid()}";\n')
     first = part_model.library(part, told.append)
     assert first and first.is_file() and [line.partition(" (")[0] for line in told] == ["Compiling the model of once, once"]
     assert part_model.library(part, told.append) == first and len(told) == 1
