@@ -68,13 +68,18 @@ def _optimise() -> str:
 _CFLAGS = "-fPIC -std=c++20 -fvisibility=hidden -fno-gnu-unique -DVL_USER_STOP -DVL_USER_FATAL"
 
 
+def _runtime() -> str:
+    """Return how Verilator's runtime is optimised: as the rest, where headers are precompiled, which GCC takes at one level only."""
+    return "-O1" if _optimise() == "1" else "-O2"
+
+
 def _flags(build: Build) -> list[str]:
     # Hidden symbols and no unique ones: several libraries live in one process and must not share statics.
     cflags = _CFLAGS
     cflags += "".join(f" -D{name}={value}" for name, value in sorted(build.defines.items()))
     flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
     flags += verilated_objects.ONE_FILE
-    flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", f"OPT_FAST=-O{_optimise()} OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
+    flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", f"OPT_FAST=-O{_optimise()} OPT_GLOBAL={_runtime()} OPT_SLOW=-O1"]
     flags += [] if build.assertions else ["--no-assert"]
     flags += ["--hierarchical"] if build.hierarchical else []
     flags += [f"-G{name}={value}" for name, value in sorted(build.parameters.items())]
@@ -104,7 +109,7 @@ def _compile(what: Build, work: Path) -> None:
         (work / name).write_text(text)
     machine.need("device", tool_environment())
     objects = work / "obj"
-    verilated_objects.lend(objects, "device")
+    verilated_objects.lend(objects, "device", [_runtime()])
     command = _command(what, work, objects)
     done = children.run(command, env=tool_environment(), cwd=plain(ROOT))  # what an assertion says of its place is then the same everywhere
     if done.returncode:
@@ -113,7 +118,7 @@ def _compile(what: Build, work: Path) -> None:
         log.write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
         lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
         raise VerilateError(f"{what.name} does not compile ({shown(log)}):\n" + "\n".join(lines[-30:]))
-    verilated_objects.keep(objects, "device")
+    verilated_objects.keep(objects, "device", [_runtime()])
 
 
 def _command(what: Build, work: Path, objects: Path) -> list[str]:
@@ -121,7 +126,7 @@ def _command(what: Build, work: Path, objects: Path) -> list[str]:
     verilator = shutil.which("verilator", path=tool_environment()["PATH"])
     sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(work / name for name in what.generated), what.shim]
     # The tests build so many devices that it pays.
-    headers = verilated_objects.precompiled(f"{_CFLAGS} -O{_optimise()}") if os.environ.get(OPTIMISE) == "1" else ""
+    headers = verilated_objects.precompiled(f"{_CFLAGS} -O{_optimise()}") if _optimise() == "1" else ""
     told = [path.relative_to(ROOT) if path.is_relative_to(ROOT) and path.suffix != ".cpp" else plain(path) for path in sources]
     return [
         str(verilator), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),

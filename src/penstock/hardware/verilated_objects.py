@@ -67,7 +67,8 @@ _DEFINES = "-DVERILATOR=1 -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TIMING=0 -DVM_TRACE=0 -
 def precompiled(flags: str) -> str:
     """Return the compiler's options by which it begins with precompiled headers, for builds with `flags`; "" where it is not GCC.
 
-    They are compiled once, in some seconds, and have some 100 MB: worth it for what builds many small modules, as the tests do.
+    They are compiled once, in some seconds, and have some 100 MB: worth it for what builds many small modules, as the tests do. All that
+    is compiled with them must have the level of optimisation in `flags`: with another one GCC 12 takes them, and crashes.
     """
     if "Free Software Foundation" not in keys.compiler():
         return ""

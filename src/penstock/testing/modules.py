@@ -90,7 +90,7 @@ def _runner() -> Any:
             # Another clone has cocotb's libraries elsewhere: they are found when the program is started.
             commands = [[re.sub(r"-Wl,-rpath,\S+ ", "", word) for word in command if word != "--public-flat-rw"] for command in commands]
             make = [re.sub(r"^\d+$", "1", word) for word in commands[-1]]
-            return [*commands[:-1], [*make, f"OPT_FAST={LEVEL}", "OPT_SLOW=-O0"]]
+            return [*commands[:-1], [*make, *(f"{name}={LEVEL}" for name in ("OPT_FAST", "OPT_GLOBAL", "OPT_SLOW"))]]
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
     return Runner()
@@ -98,7 +98,7 @@ def _runner() -> Any:
 
 def _build(folder: Path, module: str, parameters: dict[str, str], files: Sequence[Path], flags: Sequence[str], public: str) -> None:
     with cache.workshop("cocotb") as work:
-        verilated_objects.lend(work, "cocotb", OPTIONS)
+        verilated_objects.lend(work, "cocotb", [*OPTIONS, LEVEL])
         (work / "public.vlt").write_text(public)
         compiler = verilated_objects.precompiled(LEVEL)
         try:
@@ -113,7 +113,7 @@ def _build(folder: Path, module: str, parameters: dict[str, str], files: Sequenc
             )
         except Exception as error:
             raise BuildError(f"{module} {parameters} does not compile: {error}") from error
-        verilated_objects.keep(work, "cocotb", OPTIONS)
+        verilated_objects.keep(work, "cocotb", [*OPTIONS, LEVEL])
         shutil.copy(work / module, folder / module)
 
 

@@ -29,8 +29,13 @@ def run_soak(
     `optimise`: the compiler's -O for what runs in every cycle; 1 for modules that take minutes to compile.
     Raises AssertionError with the bench's output, BuildError when it does not compile.
     """
+    level = f"-O{optimise}"  # of all: GCC takes precompiled headers at one level only
     files = [ROOT / "lint" / "verilator.vlt", *(sources or read_file_list(block_file_list(block))), bench]
-    flags = [*OPTIONS, *(f"-G{name}={value}" for name, value in parameters.items()), f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0"]
+    flags = [
+        *OPTIONS,
+        *(f"-G{name}={value}" for name, value in parameters.items()),
+        f"OPT_FAST={level} OPT_GLOBAL={level} OPT_SLOW={level}",
+    ]
     build = keys.of_build([module, flags], files, [BLOCKS], ["verilator"])
     verdict = verdicts.key(["soak", build, arguments])
     if (counts := verdicts.known(verdict)) is not None:
@@ -38,17 +43,17 @@ def run_soak(
 
     def make(folder: Path) -> None:
         with cache.workshop("soak") as work:
-            compiler = f"-std=c++20 {verilated_objects.precompiled(f'-std=c++20 -O{optimise}')}-I{plain(BLOCKS)}"
+            compiler = f"-std=c++20 {verilated_objects.precompiled(f'-std=c++20 {level}')}-I{plain(BLOCKS)}"
             command = [
                 "verilator", "--cc", "--exe", "--build", *flags[:-1], "-j", "1",
                 "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(work)), "-o", "soak",
                 "-CFLAGS", compiler, "-MAKEFLAGS", flags[-1], *(str(plain(path)) for path in files),
             ]  # fmt: skip
-            verilated_objects.lend(work, "soak", OPTIONS)
+            verilated_objects.lend(work, "soak", [*OPTIONS, level])
             built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
             if built.returncode:
                 raise BuildError(f"{module} {parameters} with {bench.name} does not compile:\n{built.stdout}{built.stderr}")
-            verilated_objects.keep(work, "soak", OPTIONS)
+            verilated_objects.keep(work, "soak", [*OPTIONS, level])
             shutil.copy(work / "soak", folder / "soak")
 
     program = cache.once("soak", build, make) / "soak"
