@@ -29,7 +29,7 @@ from typing import Any, TextIO
 
 from penstock.basics.units import parse_size
 from penstock.errors import UserError
-from penstock.paths import BUILD, CACHE, INSTALLED, alone_in, is_still
+from penstock.paths import BUILD, CACHE, INSTALLED, alone_in, cannot_be_written, is_still
 
 VARIABLE = "PENSTOCK_CACHE_LIMIT"
 LIMIT_BYTES = 4 * 10**9  # unless the variable says another one
@@ -192,15 +192,18 @@ def _say_unwritable(error: OSError) -> None:
 def workshop(name: str) -> Iterator[Path]:
     """Yield an empty folder of this call in build/ (of an installation in the cache), and remove it afterwards.
 
-    It is as deep in each clone: where paths are told from it, they are the same in all.
+    It is as deep in each clone: where paths are told from it, they are the same in all. Raises UserError where it cannot be made.
     """
     place = BUILD / "work"
-    place.mkdir(parents=True, exist_ok=True)
-    for old in place.iterdir():  # of calls that were killed
-        with contextlib.suppress(OSError):
-            if time.time() - old.stat().st_mtime > 86400:
-                shutil.rmtree(old, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=place))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for old in place.iterdir():  # of calls that were killed
+            with contextlib.suppress(OSError):
+                if time.time() - old.stat().st_mtime > 86400:
+                    shutil.rmtree(old, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=place))
+    except OSError as error:
+        raise cannot_be_written(place, error) from None
     try:
         yield folder
     finally:

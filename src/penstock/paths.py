@@ -132,7 +132,7 @@ def _lock_of(folder: Path) -> TextIO:
         except OSError as error:
             if isinstance(error, FileNotFoundError) and attempt < 10:  # penstock.cache has removed it in between
                 continue
-            raise UserError(f"{shown(folder)}: cannot be written: {(error.strerror or str(error)).lower()}{_whose(folder)}") from None
+            raise cannot_be_written(folder, error) from None
         _take(lock.fileno(), folder)
         if is_still(lock.fileno(), folder / "lock"):
             return lock
@@ -174,6 +174,11 @@ def _take(lock: int, folder: Path) -> None:
 def shown(path: Path) -> str:
     """Return how a path is told: in a checkout from its top."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def cannot_be_written(folder: Path, error: OSError) -> UserError:
+    """Return what to raise where a folder of what is built cannot be written."""
+    return UserError(f"{shown(folder)}: cannot be written: {(error.strerror or str(error)).lower()}{_whose(folder)}")
 
 
 def _whose(folder: Path) -> str:

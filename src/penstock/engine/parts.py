@@ -28,7 +28,7 @@ import penstock
 from penstock import cache
 from penstock.basics import children, compilers, keys, machine, waits
 from penstock.errors import ToolError, UserError
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, cannot_be_written
 
 ENGINE = "engine/src"
 INCLUDES = (ROOT, ROOT / "engine/include", ROOT / ENGINE)
@@ -152,12 +152,15 @@ def _folders() -> tuple[Path, ...]:
 
 
 def _written(path: Path, text: str) -> Path:
-    """Write a file unless it is there; no other process sees a half."""
+    """Write a file unless it is there; no other process sees a half. Raises UserError where its folder cannot be written."""
     if not path.exists() or path.read_text() != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
-        part.write_text(text)
-        part.rename(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}")
+            part.write_text(text)
+            part.rename(path)
+        except OSError as error:
+            raise cannot_be_written(path.parent, error) from None
     return path
 
 
