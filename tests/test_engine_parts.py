@@ -139,7 +139,7 @@ def test_two_clones_at_once(clone: Clone, tmp_path: Path) -> None:
 
 def test_sources_that_change_meanwhile(clone: Clone) -> None:
     """What a process has loaded stays; a part for other sources is refused in a sentence, and compiled in the next process."""
-    change = 'open("engine/src/width.hpp", "a").write("// no change\\n"), open("engine/src/width.hpp", "a").write("int more;\\n")'
+    change = 'open("engine/src/width.hpp", "a").write("// no change\\n"), open("engine/src/width.hpp", "a").write("extern int more;\\n")'
     process = clone.start(f'[parts.load("engine/src").width(), {change}, parts.load("blocks/count/model")]')
     err = process.communicate(timeout=300)[1]
     assert process.returncode == 1
