@@ -573,7 +573,7 @@ def test_a_look_at_one_queue_leaves_rates_alone() -> None:
 
     def at(now: float, sent: int, of_sweep: bool) -> None:
         raw[:, OUT_B], raw[:, DROP_P] = sent, sent // 100
-        sweep._take(queues, raw.copy(), now, now, of_sweep)
+        sweep._take(queues, raw.copy(), now, np.full(4, round(now * 1e9)), of_sweep)
 
     at(10.0, 1_000, True)
     at(12.0, 2_000, True)
@@ -682,23 +682,21 @@ def test_counters_are_those_of_their_subscriber(tmp_path: Path) -> None:
     plant.intent.close()
 
 
-def test_rates_are_in_the_time_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that is slower than a card shows the rates of the card; a card that does not tell the time has them by our clock."""
+@pytest.mark.parametrize("step_ns", [250_000_000, 60 * 10**9])
+def test_rates_are_in_the_time_of_the_snapshots(step_ns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long our clock says that it was: a model may be slower than a card."""
     plant = plant_of(CountingMirror(configs.load(CONFIG)))
     plant.change([lambda: home("a")])
-    cycles, seconds, raw = [10**6], [100.0], np.zeros((4, 9), dtype=np.uint64)
-    monkeypatch.setattr(plant.carrier, "cycles", lambda: cycles[0])
-    monkeypatch.setattr(sweeps, "snapshots", lambda carrier, facts, some: (raw.copy(), np.zeros(len(some), dtype=np.int64)))
+    now_ns, seconds, raw = [10**6], [100.0], np.zeros((4, 9), dtype=np.uint64)
+    monkeypatch.setattr(sweeps, "snapshots", lambda carrier, facts, some: (raw.copy(), np.full(4, now_ns[0]), np.zeros(4, dtype=np.int64)))
     monkeypatch.setattr(sweeps, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
-    for told, expected in ((True, 8 * 5_000 / 0.25), (False, 8 * 5_000 / 60)):
-        sweep = Sweep(plant)
-        for _ in range(2):
-            sweep.look(np.arange(4), of_sweep=True)
-            raw[:, OUT_B] += 5_000
-            cycles[0] = cycles[0] + plant.facts.clock_hz // 4 if told else 0
-            seconds[0] += 60
-        assert sweep.rates[0] == pytest.approx(expected)
-        cycles[0] = 0
+    sweep = Sweep(plant)
+    for _ in range(2):
+        sweep.look(np.arange(4), of_sweep=True)
+        raw[:, OUT_B] += 5_000
+        now_ns[0] += step_ns
+        seconds[0] += 7
+    assert sweep.rates[0] == pytest.approx(8 * 5_000 / (step_ns / 1e9))
 
 
 # ---- the thread that reads counters
