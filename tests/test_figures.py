@@ -314,7 +314,7 @@ def fake_module(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Put functions in the place of the engine's benches: name -> what it returns. `jobs` gets what they were called with."""
     seen: dict[str, Any] = {"jobs": []}
 
-    def module() -> SimpleNamespace:
+    def module(folder: str = "engine") -> SimpleNamespace:
         def answer(name: str) -> Any:
             def run(given: dict[str, Any], _progress: Any) -> Any:
                 seen["jobs"].append(given)
@@ -325,7 +325,7 @@ def fake_module(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return SimpleNamespace(**{name: answer(name) for name in seen if name != "jobs"})
 
     monkeypatch.setattr("penstock.engine.engine.module", module)
-    monkeypatch.setattr("penstock.engine.engine.build", lambda report=None: None)
+    monkeypatch.setattr("penstock.engine.engine.build", lambda report=None, *folders: None)
     return seen
 
 

@@ -95,6 +95,21 @@ os.register_at_fork(after_in_child=_GROUPS.forget)
 @contextlib.contextmanager
 def _started(command: Sequence[str], env: Mapping[str, str] | None, **options: object) -> Iterator[subprocess.Popen[str]]:
     """Yield a running program; whatever happens, nothing of its group is left afterwards."""
+    with _at_the_gate(command, env, **options) as process:
+        _let_begin(process)
+        yield process
+
+
+def _let_begin(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    with process.stdin as go:
+        go.write("\n")
+    process.stdin = None
+
+
+@contextlib.contextmanager
+def _at_the_gate(command: Sequence[str], env: Mapping[str, str] | None, **options: object) -> Iterator[subprocess.Popen[str]]:
+    """Yield a program that has not begun yet."""
     name = Path(command[0]).name
     if _GROUPS.stopping:
         raise Stopped(f"{name} was not started: the command ends")
@@ -108,9 +123,6 @@ def _started(command: Sequence[str], env: Mapping[str, str] | None, **options: o
         _GROUPS.enter(process.pid)
         if _GROUPS.stopping:
             raise Stopped(f"{name} was ended with the command")
-        with process.stdin as go:
-            go.write("\n")
-        process.stdin = None
         yield process
     except BaseException:
         _end(process)
@@ -171,8 +183,9 @@ def beside(
 
 def hand_over(command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
     """Run a program that speaks for itself on this terminal and return its exit status; Ctrl-C is passed on."""
-    with _started(command, env, text=True) as process:
-        try:
+    with _at_the_gate(command, env, text=True) as process:
+        try:  # from before it begins: what it has said so far and its last words are not lost
+            _let_begin(process)
             return process.wait()
         except KeyboardInterrupt:
             os.killpg(process.pid, signal.SIGINT)
