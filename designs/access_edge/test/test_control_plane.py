@@ -858,7 +858,7 @@ def test_the_rtl_behind_the_server(tmp_path: Path) -> None:
 # ---- a device that runs on by itself
 
 
-@pytest.mark.parametrize("wrong", [(3, 0, 0, 0), (WRITE, 4_096, 0, 0), (READ, 2, 0, 0)])
+@pytest.mark.parametrize("wrong", [(4, 0, 0, 0), (WRITE, 4_096, 0, 0), (READ, 2, 0, 0)])
 def test_a_program_is_looked_at_before_it_is_done(served: Any, wrong: tuple[int, int, int, int]) -> None:
     """What cannot be done is refused with all that is around it."""
     carrier, at = served[1].carrier, registers.address("queue_rate")
