@@ -12,6 +12,7 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 from memory_bench import LINE, WORD, AxiMemories, Geometry, random_length, to_beats
 
+from penstock.paths import block_file_list, read_file_list
 from penstock.testing import testkit
 
 NO_PAGE, BAD_FRAME = 5, 4  # pst_pkg::drop_e
@@ -301,6 +302,6 @@ GEOMETRIES = {
 @pytest.mark.parametrize("name, outstanding", [("one jumbo memory", 32), ("two alike", 64), ("small, jumbo, standard", 48)])
 def test_memory_block(name: str, outstanding: int) -> None:
     geometry = GEOMETRIES[name]
-    sources = [*testkit.read_file_list(testkit.block_file_list("memory")), Path(__file__).parents[1] / "bench" / "memory_loop.sv"]
+    sources = [*read_file_list(block_file_list("memory")), Path(__file__).parents[1] / "bench" / "memory_loop.sv"]
     parameters = {**geometry.parameters(), "Queues": QUEUES, "MaxOutstanding": outstanding, "AddrWidth": 24}
     testkit.run_module("memory", "memory_loop", parameters, sources=sources)
