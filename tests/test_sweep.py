@@ -194,7 +194,7 @@ def test_devices_are_built_once_and_before(monkeypatch: pytest.MonkeyPatch, tmp_
             raise verilate.VerilateError("core_128 does not compile (build.log):\nand many words")
         return Path("core.so")
 
-    monkeypatch.setattr(engine, "build", lambda report=None: built.append("engine"))
+    monkeypatch.setattr(engine, "build", lambda report=None, *parts: built.append("engine"))
     monkeypatch.setattr(core, "build_core", build_core)
     text = "bench: queue\nengines: [rtl, model]\nseeds: 1..3\nset: { queues: [64, 128] }\n"
     sweep, _ = spec.load(write(tmp_path, text))
