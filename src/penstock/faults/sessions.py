@@ -62,7 +62,7 @@ class Sessions:
 
 
 def _end(leader: int) -> None:
-    """Kill every process of a session. Its process groups are not enough to go by: ninja gives each compiler one of its own."""
+    """Kill every process of a session. Its process groups are not enough to go by: children have groups of their own."""
     while True:
         found = []
         for path in Path("/proc").glob("[0-9]*/stat"):
