@@ -119,6 +119,27 @@ def test_each_argument_of_a_template_is_a_part(clone: Clone) -> None:
     assert clone.ask("[parts.load(name) for name in ('designs/two/model', '../engine/src', 'engine')]")[0] == "[None, None, None]"
 
 
+def test_a_part_with_a_planted_fault(clone: Clone) -> None:
+    """It is not optimised and its file is compiled by itself; the other parts stay as they are."""
+    clone.ask()
+    clone.compiled()
+    (clone.place / "engine/src/unused.cpp").write_text("namespace penstock { int unused() { return 0; } }\n")
+    clone.env["PENSTOCK_PLANTED"] = "engine/src/width.cpp:blocks/elsewhere.sv"
+    for width in ("64", "65"):
+        (clone.place / "engine/src/width.cpp").write_text(SOURCES["engine/src/width.cpp"].replace("512", width))
+        answer, said = clone.ask()
+        assert answer == str(int(width) + 2) and "Compiling the engine, once (" in said
+        units = [line for line in clone.log.read_text().splitlines() if " -c " in line and "nb_combined" not in line]
+        assert len(units) == 3 and all(" -O0 " in line for line in units), "module, unused, width"
+        assert sum("_width-" in line for line in units) == 1
+        clone.compiled()
+    clone.env["PENSTOCK_PLANTED"] = "blocks/common/model/twice.hpp"
+    (clone.place / "engine/src/unused.cpp").unlink()
+    (clone.place / "engine/src/width.cpp").write_text(SOURCES["engine/src/width.cpp"])
+    answer, said = clone.ask()
+    assert answer == "514" and "Compiling blocks/count/model, once (" in said
+
+
 def test_a_damaged_part_is_compiled_again(clone: Clone) -> None:
     assert clone.ask()[0] == "514"
     files = sorted(clone.cache.glob("*/engine/*/made/*.so"))

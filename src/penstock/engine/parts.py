@@ -6,7 +6,8 @@ engine proper, ENGINE, and to the parts in the folders above it, which are loade
 macro PENSTOCK_ARGUMENT, and each argument gives a part of its own.
 
 Sources of a folder are compiled together, since headers are most of what the compiler reads: those that only bind to Python with little
-optimisation, the others with much. What is built goes to the user's cache (`penstock.cache`), and so do objects where there is a ccache.
+optimisation, the others with much. A part with a planted fault is not optimised, and the file of the fault is compiled by itself: the next
+fault in it costs that file. What is built goes to the user's cache (`penstock.cache`), and so do objects where there is a ccache.
 """
 
 import contextlib
@@ -34,8 +35,8 @@ ENGINE = "engine/src"
 INCLUDES = (ROOT, ROOT / "engine/include", ROOT / ENGINE)
 UNITS, GENERATED = BUILD / "units", BUILD / "generated"  # under names of their contents, by which ccache knows what it has compiled
 ROOM = "module.cpp"
-# How far the compiler optimises what runs in every cycle. What is compiled to be tried once takes less.
-OPTIMISE = "PENSTOCK_ENGINE_OPTIMISE"
+# Files in which a fault is planted, from the top of the project, with ':' between them: the parts that have them run once.
+PLANTED = "PENSTOCK_PLANTED"
 _FLAGS = (
     "-std=c++20", "-fPIC", "-Wall", "-Wextra", "-Wno-attributes", "-DNDEBUG", "-DNB_SHARED", "-DNB_COMPACT_ASSERTIONS",
     "-fno-strict-aliasing", "-fno-stack-protector",
@@ -92,19 +93,27 @@ class Part:
     def units(self) -> list[tuple[str, int, str]]:
         """Return what is compiled at once: its name, how far it is optimised, and a text that includes sources."""
         groups: dict[tuple[str, int], list[str]] = {}
-        most = _optimise()
+        planted = self._planted()
         for path in self.sources():
-            level = min(most, 1 if _only_binds(path) else most)
+            level = 0 if planted else 1 if _only_binds(path) else 3
             name = str(path.relative_to(ROOT))
             # Benches are programs, each with classes of the same names.
-            together = name.removesuffix(".cpp") if path.parent.name == "bench" else str(Path(name).parent)
-            together = "bound" if _only_binds(path) else together
+            alone = path.parent.name == "bench" or name in planted
+            together = name.removesuffix(".cpp") if alone else "bound" if _only_binds(path) else str(Path(name).parent)
             groups.setdefault((together.replace("/", "_"), level), []).append(name)
         begin = f"#define PENSTOCK_ARGUMENT {self.argument}\n" if self.argument else ""
         return [
             (f"{self.module}-{name}", level, begin + "".join(f'#include "{path}"\n' for path in paths))
             for (name, level), paths in groups.items()
         ]
+
+    def _planted(self) -> set[str]:
+        """Return those of its files, headers among them, in which a fault is planted."""
+        named = set(filter(None, os.environ.get(PLANTED, "").split(":")))
+        if not named:
+            return named
+        sources = self.sources()
+        return named & {str(path.relative_to(ROOT)) for path in [*sources, *keys.included(sources, _folders())] if path.is_relative_to(ROOT)}
 
     def key(self) -> str:
         settings = [self.folder, _FLAGS, _LINK, self.units(), sysconfig.get_config_var("EXT_SUFFIX"), self.file]
@@ -114,13 +123,6 @@ class Part:
 def _only_binds(path: Path) -> bool:
     """Return whether a source is read by the compiler for long and run for short: what hands values to Python and back."""
     return not path.is_relative_to(BLOCKS) and (path.name in (ROOM, "design.cpp") or path.name.startswith(("python_", "bind")))
-
-
-def _optimise() -> int:
-    level = os.environ.get(OPTIMISE, "3")
-    if level not in ("0", "1", "2", "3"):
-        raise UserError(f"{OPTIMISE} is {level!r}; it must be 0, 1, 2 or 3")
-    return int(level)
 
 
 def _sources(folder: str) -> Iterator[Path]:

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from penstock.engine.parts import PLANTED
 from penstock.faults.register import Fault
 from penstock.faults.sessions import Sessions
 from penstock.graph.project import files_of
@@ -18,8 +19,6 @@ from penstock.graph.tests import Graph
 from penstock.paths import tool_environment
 
 GREEN, RED = 0, 1  # pytest's exit status
-# Parts of the engine with a fault are compiled in half the time, for tests that run once; those without one are the project's own.
-_PLANTED = {"PENSTOCK_ENGINE_OPTIMISE": "0"}
 
 
 class Copy:
@@ -46,8 +45,7 @@ class Copy:
         clean = {file: (self.path / file).read_bytes() for file in texts}
         for file, text in texts.items():
             (self.path / file).write_text(text)
-        compiled = any(file.endswith((".cpp", ".hpp", ".h")) for file in texts)
-        found = self._tested(tests or fault.tests, fault.slow, _PLANTED if compiled else {}, seconds)
+        found = self._tested(tests or fault.tests, fault.slow, {PLANTED: ":".join(texts)}, seconds)
         for file, data in clean.items():
             (self.path / file).write_bytes(data)
             os.utime(self.path / file, ns=(times[file].st_atime_ns, times[file].st_mtime_ns))
