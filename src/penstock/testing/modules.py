@@ -23,6 +23,8 @@ from penstock.testing.basis import OPTIONS, BuildError, seed
 # Verilator from optimising. -O2 takes the compiler more than it saves, as most of the time goes to Python; so does -O0 in the run.
 LEVEL = "-O1"
 _PORTS = ("*_i", "*_o")
+# cocotb lets pytest rewrite the assertions of all modules that are imported, and load conftest.py: more time than most simulations take.
+_PYTEST = {"COCOTB_REWRITE_ASSERTION_FILES": "*/test/*.py */testing/*.py", "PYTEST_ADDOPTS": "--noconftest"}
 
 
 def run_module(
@@ -142,6 +144,7 @@ def _run_tests(
                 "LD_LIBRARY_PATH": os.pathsep.join([str(config.libs_dir), os.environ.get("LD_LIBRARY_PATH", "")]).strip(os.pathsep),
                 "PENSTOCK_PARAMETERS": json.dumps(parameters),
                 "PENSTOCK_OBSERVED": str(observed),
+                **_PYTEST,
             },
         )
     except SystemExit as error:  # cocotb's way to say that a test failed, or that the simulation ended before its tests

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from penstock.paths import BUILD, CACHE, ROOT
+from penstock.testing import pins
 
 _LISTINGS = {"os.listdir", "os.scandir"}
 _PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.spawn"}
@@ -48,3 +49,4 @@ def _write(place: str) -> None:
 if place := os.environ.get("PENSTOCK_OBSERVED"):
     sys.addaudithook(_note)
     atexit.register(_write, place)
+    pins.make_quick()
