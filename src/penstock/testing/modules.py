@@ -88,11 +88,15 @@ def _runner() -> Any:
         """Takes paths that make can take, cocotb's own among them; one process a build, as tests run side by side."""
 
         def _build_command(self) -> list[list[str]]:
-            commands = [[word.replace(str(ROOT), str(plain(ROOT))) for word in command] for command in super()._build_command()]
+            verilate, make = [[word.replace(str(ROOT), str(plain(ROOT))) for word in command] for command in super()._build_command()]
             # Another clone has cocotb's libraries elsewhere: they are found when the program is started.
-            commands = [[re.sub(r"-Wl,-rpath,\S+ ", "", word) for word in command if word != "--public-flat-rw"] for command in commands]
-            make = [re.sub(r"^\d+$", "1", word) for word in commands[-1]]
-            return [*commands[:-1], [*make, *(f"{name}={LEVEL}" for name in ("OPT_FAST", "OPT_GLOBAL", "OPT_SLOW"))]]
+            verilate = [re.sub(r"-Wl,-rpath,\S+ ", "", word) for word in verilate if word != "--public-flat-rw"]
+            # cocotb's main() is compiled with the module: the compiler takes longer to start than for it.
+            [main] = [word for word in verilate if word.endswith("verilator.cpp")]
+            verilate.remove(main)
+            append = ["sh", "-c", 'echo "#include \\"$1\\"" >> Vtop.cpp', "sh", main]
+            make = [re.sub(r"^\d+$", "1", word) for word in make]
+            return [verilate, append, [*make, *(f"{name}={LEVEL}" for name in ("OPT_FAST", "OPT_GLOBAL", "OPT_SLOW"))]]
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
     return Runner()
