@@ -303,18 +303,24 @@ def test_a_polite_client_beside_a_flooder(tmp_path: Path) -> None:
 
 def test_connections_are_bounded(tmp_path: Path) -> None:
     with served(tmp_path, connections=20) as (process, address), Client(address) as client:
-        rest, opened = len(list(Path(f"/proc/{process}/fd").iterdir())), []
+
+        def files() -> int:
+            return len(list(Path(f"/proc/{process}/fd").iterdir()))
+
+        alive(client)
+        rest, opened = files(), []
         for _ in range(60):
             one = socket.socket(socket.AF_UNIX)
             with contextlib.suppress(OSError):
                 one.connect(address.removeprefix("unix:"))
             opened.append(one)
+        until(lambda: files() >= rest + 20)
         time.sleep(0.5)
-        assert len(list(Path(f"/proc/{process}/fd").iterdir())) <= rest + 3 * 20 + 4  # a connection, and the two ends behind it
+        until(lambda: files() <= rest + 3 * 20 + 4)  # a connection, and the two ends behind it; one too many goes at once
         alive(client)
         for one in opened:
             one.close()
-        until(lambda: len(list(Path(f"/proc/{process}/fd").iterdir())) <= rest + 2)
+        until(lambda: files() <= rest + 2)
         with Client(address) as another:
             alive(another)
 

@@ -417,17 +417,37 @@ def test_a_port_that_is_taken(served: Served) -> None:
 def test_connections_are_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """One too many takes the place of the one whose next request has been awaited longest."""
     monkeypatch.setattr(site, "MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(site, "WAY_SECONDS", SECONDS)  # however busy the machine is
+    awaited, await_request = [], site._Server.await_request
+
+    def noted(self: site._Server, connection: socket.socket) -> None:
+        await_request(self, connection)
+        awaited.append(connection)
+
+    monkeypatch.setattr(site._Server, "await_request", noted)
+
+    @contextlib.contextmanager
+    def awaits_another() -> Iterator[None]:
+        """Then the server awaits one request more: it orders connections by that moment, which may come after the answer."""
+        before, end = len(awaited), time.monotonic() + SECONDS
+        yield
+        while len(awaited) == before:
+            assert time.monotonic() < end, "no further request is awaited"
+            time.sleep(0.01)
+
     with pages(served.plant, served.sweep, "127.0.0.1:0") as url, contextlib.ExitStack() as stack:
         other = Served(served.plant, served.sweep, url)
         silent = [http.client.HTTPConnection("127.0.0.1", other.port, timeout=SECONDS) for _ in range(3)]
 
         def ask(connection: http.client.HTTPConnection) -> None:
-            connection.request("GET", "/api/totals")
-            assert connection.getresponse().read()
+            with awaits_another():
+                connection.request("GET", "/api/totals")
+                assert connection.getresponse().read()
 
         for connection in silent:
             stack.enter_context(contextlib.closing(connection))
-            connection.connect()
+            with awaits_another():
+                connection.connect()
             connection.auto_open = 0
             ask(connection)
         ask(silent[0])
