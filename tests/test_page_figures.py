@@ -348,3 +348,10 @@ def test_every_page_is_looked_at() -> None:
     rooms = ("*.md", "docs/**/*.md", "blocks/**/*.md", "designs/**/*.md", "engine/**/*.md", "p4/**/*.md", "scenarios/**/*.md")
     every = [path for room in rooms for path in pages.ROOT.glob(room)]
     assert {path for path in every if "<!-- figure" in path.read_text(encoding="utf-8")} <= listed and len(every) > len(listed)
+
+
+def test_a_bench_of_a_block_does_not_depend_on_designs() -> None:
+    """What a hierarchy has in it changes nothing in the memory's figures; a bench of a design may reach everything."""
+    assert sources._blocks_of("memory") == {"blocks/memory", "blocks/common"}
+    assert sources._blocks_of("skipfifo") == {"blocks/deadline", "blocks/memory", "blocks/stream", "blocks/common"}
+    assert sources._blocks_of("reconfigure") == sources._blocks_of("no such bench") == frozenset()

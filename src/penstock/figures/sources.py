@@ -1,6 +1,8 @@
 """The sources that can change a measurement, as one hash: what has the same needs no second one."""
 
+import functools
 import shlex
+from collections.abc import Collection
 from importlib import metadata
 from pathlib import Path
 
@@ -16,17 +18,43 @@ _NOT_NAMED = {"faults.yaml", "expected.yaml", "expected.json"}
 
 def digest(words: list[str]) -> str:
     """Return the hash of what can change the result of a command."""
-    return _of_synthesis(shlex.join(words)) if words[0] == "synth" else _of_all()
+    if words[0] == "synth":
+        return _of_synthesis(shlex.join(words))
+    blocks = _blocks_of(words[1]) if words[0] == "bench" else set()
+    return _of_rooms([*(room for room in _ROOMS if room not in ("blocks", "designs")), *sorted(blocks)] if blocks else _ROOMS)
 
 
-def _of_all() -> str:
+def _of_rooms(rooms: Collection[str]) -> str:
     files = [
         path
-        for room in _ROOMS
+        for room in rooms
         for path in (ROOT / room).rglob("*")
         if path.suffix in _KINDS and path.name not in _NOT_NAMED and not _NOT & set(path.relative_to(ROOT).parts)
     ]
     return tokens.digest_of([path for path in files if path.is_file()], ROOT)
+
+
+@functools.cache
+def _blocks_of(bench: str) -> frozenset[str]:
+    """Return the folders of the blocks that a bench of a block reaches; none for one of a design, which may reach everything."""
+    from penstock.graph.project import Project
+    from penstock.graph.uses import Uses
+
+    place = f"src/penstock/benches/bench_{bench}.py"
+    project = Project(ROOT)
+    uses, found, waiting = Uses(project), set[str](), [place] if place in project.known else []
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += uses.of(file)
+            if file.startswith("blocks/"):  # a bench may name a module of the block that no other one has in it
+                waiting += [other for other in project.files if other.startswith(f"{_block(file)}/rtl/")]
+    return frozenset(_block(file) for file in found if file.startswith("blocks/"))
+
+
+def _block(file: str) -> str:
+    return "/".join(file.split("/")[:2])
 
 
 def _of_synthesis(command: str) -> str:
