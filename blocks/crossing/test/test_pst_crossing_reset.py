@@ -75,4 +75,4 @@ async def resets(dut) -> None:
 
 @pytest.mark.parametrize("domains", [2, 5])
 def test_pst_crossing_reset(domains: int) -> None:
-    testkit.run_module("crossing", "pst_crossing_reset", {"Domains": domains}, inside=["pst_crossing_reset.rst_ni"])
+    testkit.run_module("crossing", "pst_crossing_reset", {"Domains": domains})

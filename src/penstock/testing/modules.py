@@ -22,7 +22,7 @@ from penstock.testing.basis import OPTIONS, BuildError, seed
 # A test drives and reads ports. cocotb's runner makes all signals of all modules public, which doubles the C++ of a module and keeps
 # Verilator from optimising. -O2 takes the compiler more than it saves, as most of the time goes to Python; so does -O0 in the run.
 LEVEL = "-O1"
-_PORTS = ("*_i", "*_o")
+_PORTS = ("*_i", "*_ni", "*_o")
 # cocotb lets pytest rewrite the assertions of all modules that are imported, and load conftest.py: more time than most simulations take.
 _PYTEST = {"COCOTB_REWRITE_ASSERTION_FILES": "*/test/*.py */testing/*.py", "PYTEST_ADDOPTS": "--noconftest"}
 
