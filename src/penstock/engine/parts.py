@@ -6,7 +6,7 @@ engine proper, ENGINE, and to the parts in the folders above it, which are loade
 macro PENSTOCK_ARGUMENT, and each argument gives a part of its own.
 
 Sources of a folder are compiled together, since headers are most of what the compiler reads: those that only bind to Python with little
-optimisation, the others with much. A part with a planted fault is not optimised, and the file of the fault is compiled by itself: the next
+optimisation, the others with much. A part with a planted fault has little, too, and the file of the fault is compiled by itself: the next
 fault in it costs that file. What is built goes to the user's cache (`penstock.cache`), and so do objects where there is a ccache.
 """
 
@@ -95,7 +95,7 @@ class Part:
         groups: dict[tuple[str, int], list[str]] = {}
         planted = self._planted()
         for path in self.sources():
-            level = 0 if planted else 1 if _only_binds(path) else 3
+            level = 1 if planted or _only_binds(path) else 3
             name = str(path.relative_to(ROOT))
             # Benches are programs, each with classes of the same names.
             alone = path.parent.name == "bench" or name in planted
