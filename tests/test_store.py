@@ -244,6 +244,31 @@ def test_a_key_counts_what_is_included_and_no_comment(tmp_path: Path, monkeypatc
     assert key() != first
 
 
+def test_headers_that_come_and_go(tmp_path: Path) -> None:
+    """One process sees at the next moment which came nearer, in a folder that was not there, which changed, and which went."""
+    near, far, source = tmp_path / "near", tmp_path / "far", tmp_path / "src" / "x.cpp"
+    for path, text in ((far / "p" / "a.hpp", ""), (far / "b.hpp", ""), (source, "#include <p/a.hpp>\n")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def found() -> list[Path]:
+        return keys.included([source], [near, far])
+
+    assert found() == [far / "p" / "a.hpp"]
+    with keys.at_one_moment():
+        (near / "p").mkdir(parents=True)
+        (near / "p" / "a.hpp").write_text("#include <b.hpp>\n")
+        assert found() == [far / "p" / "a.hpp"]
+    (tmp_path / "stranger").write_text("")
+    assert found() == [near / "p" / "a.hpp", far / "b.hpp"]
+    (near / "p" / "a.hpp").write_text("#include <c.hpp>\nint a;\n")
+    assert found() == [near / "p" / "a.hpp"]
+    (far / "c.hpp").write_text("")
+    assert found() == [near / "p" / "a.hpp", far / "c.hpp"]
+    (near / "p" / "a.hpp").unlink()
+    assert found() == [far / "p" / "a.hpp"]
+
+
 def test_a_key_counts_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
     """It is asked once for its version, by whichever process, and again when it is another file."""
     log, program = tmp_path / "log", tmp_path / "own compiler"

@@ -5,6 +5,7 @@ for the tools. Nothing is started for it, except for a compiler that has not bee
 project, so they are the same in each clone; settings must have no others.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
@@ -13,8 +14,10 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from penstock import cache
 from penstock.basics import children, tokens
@@ -50,18 +53,96 @@ def included(sources: Iterable[Path], folders: Sequence[Path] = ()) -> list[Path
 
     An include that a condition leaves out counts as well. What is in none of the folders is the system's.
     """
-    found: dict[Path, None] = {}
-    waiting = list(sources)
-    while waiting:
-        path = waiting.pop()
-        status = path.stat()
-        for name, beside in _includes(str(path), status.st_size, status.st_mtime_ns):
-            places = (path.parent, *folders) if beside else folders
-            header = next((place / name for place in places if (place / name).is_file()), None)
-            if header is not None and (header := Path(os.path.normpath(header))) not in found:
-                found[header] = None
-                waiting.append(header)
-    return list(found)
+    with at_one_moment() as moment:
+        places = tuple(map(str, folders))
+        found: dict[str, None] = {}
+        waiting = list(map(str, sources))
+        while waiting:
+            for header in moment.included(waiting.pop(), places):
+                if header not in found:
+                    found[header] = None
+                    waiting.append(header)
+        return list(map(Path, found))
+
+
+class Moment:
+    """Which files there are and what they include at one moment; `kept`: what else holds as long."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, Any] = {}
+        self._folders: dict[str, tuple[int, frozenset[str]]] = {}  # their times, and the files in them
+        self._asked: dict[str, set[str]] = {}  # what was looked for in each
+        self._files: dict[str, tuple[int, int]] = {}  # of files that were read: sizes and times
+        self._included: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+
+    def included(self, path: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a file includes itself."""
+        known = self._included.get((path, folders))
+        if known is None:
+            status = os.stat(path)
+            self._files[path] = status.st_size, status.st_mtime_ns
+            own, found = os.path.dirname(path), []
+            for name, beside in _includes(path, status.st_size, status.st_mtime_ns):
+                places = (os.path.normpath(f"{place}/{name}") for place in ((own, *folders) if beside else folders))
+                if there := next(filter(self._is_file, places), ""):
+                    found.append(there)
+            known = self._included[path, folders] = tuple(found)
+        return known
+
+    def _is_file(self, path: str) -> bool:
+        folder, name = os.path.split(path)
+        self._asked.setdefault(folder, set()).add(name)
+        if folder not in self._folders:
+            self._folders[folder] = _changed(folder), _files(folder)
+        return name in self._folders[folder][1]
+
+    def is_still(self) -> bool:
+        """Return whether all that was looked at is as it was."""
+        for folder, (changed, files) in self._folders.items():
+            if (now := _changed(folder)) != changed:
+                there = _files(folder)
+                if any((name in there) != (name in files) for name in self._asked[folder]):
+                    return False
+                self._folders[folder] = now, there
+        try:
+            statuses = ((os.stat(path), known) for path, known in self._files.items())
+            return all((status.st_size, status.st_mtime_ns) == known for status, known in statuses)
+        except OSError:
+            return False
+
+
+def _changed(folder: str) -> int:
+    """Return the time of a folder's last change, 0 where there is none."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _files(folder: str) -> frozenset[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return frozenset(entry.name for entry in entries if entry.is_file())
+    except OSError:
+        return frozenset()
+
+
+_here = threading.local()  # the moment of each thread, and how often it is used
+
+
+@contextlib.contextmanager
+def at_one_moment() -> Iterator[Moment]:
+    """Look at files once meanwhile: what the process has found before holds, too, if nothing has changed since."""
+    depth = getattr(_here, "depth", 0)
+    if not depth:
+        known = getattr(_here, "moment", None)
+        _here.moment = known if known is not None and known.is_still() else Moment()
+        _here.moment.kept = {}
+    _here.depth = depth + 1
+    try:
+        yield _here.moment
+    finally:
+        _here.depth = depth
 
 
 @functools.lru_cache(maxsize=8192)

@@ -28,7 +28,7 @@ from types import ModuleType
 import penstock
 from penstock import cache
 from penstock.basics import children, compilers, keys, machine, waits
-from penstock.errors import ToolError, UserError
+from penstock.errors import ToolError
 from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, cannot_be_written
 
 ENGINE = "engine/src"
@@ -88,7 +88,10 @@ class Part:
 
     def sources(self) -> list[Path]:
         """Return its sources: those in its folder, and of headers from elsewhere those of the same name beside them."""
-        return list(_sources(self.folder))
+        with keys.at_one_moment() as moment:
+            if self.folder not in moment.kept:
+                moment.kept[self.folder] = list(_sources(self.folder))
+            return list(moment.kept[self.folder])
 
     def units(self) -> list[tuple[str, int, str]]:
         """Return what is compiled at once: its name, how far it is optimised, and a text that includes sources."""
@@ -113,7 +116,9 @@ class Part:
         if not named:
             return named
         sources = self.sources()
-        return named & {str(path.relative_to(ROOT)) for path in [*sources, *keys.included(sources, _folders())] if path.is_relative_to(ROOT)}
+        return named & {
+            str(path.relative_to(ROOT)) for path in [*sources, *keys.included(sources, _folders())] if path.is_relative_to(ROOT)
+        }
 
     def key(self) -> str:
         settings = [self.folder, _FLAGS, _LINK, self.units(), sysconfig.get_config_var("EXT_SUFFIX"), self.file]
@@ -193,7 +198,8 @@ def build(parts: Sequence[Part], report: Report | None = None) -> dict[Part, Pat
     Safe to call from several processes at once. Raises EngineBuildError.
     """
     wanted = list(dict.fromkeys(part for given in parts for part in (*given.above(), given)))
-    by_key = {part: part.key() for part in wanted}
+    with keys.at_one_moment():
+        by_key = {part: part.key() for part in wanted}
     found = {part: folder for part, key in by_key.items() if (folder := cache.found("engine", key))}
     if len(found) < len(wanted):
         cache.limit()  # one that makes no sense is said before the compiler runs
