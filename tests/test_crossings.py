@@ -290,6 +290,7 @@ def test_what_no_longer_fits_is_seen(edge: Path, tmp_path: Path, file: str, old:
 # ---- frames
 
 
+@pytest.mark.device
 def test_frames_go_through_a_switch_whose_streams_cross(tmp_path: Path) -> None:
     out = package(tmp_path / "switch", "switch_4")
     readme = (out / "README.md").read_text()
@@ -342,6 +343,7 @@ def test_fusesoc_takes_it(tmp_path: Path, target: str) -> None:
 # ---- synthesis
 
 
+@pytest.mark.synthesis
 @pytest.mark.parametrize("target", ["vivado", "vivado_route"])
 def test_synthesis_has_the_clocks_and_what_crosses(tmp_path: Path, target: str) -> None:
     """As a stand-in for Vivado says it: the module with the crossings, each clock with its period, then the constraints."""

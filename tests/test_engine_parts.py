@@ -12,6 +12,8 @@ import pytest
 
 from penstock.paths import ROOT
 
+pytestmark = pytest.mark.build
+
 NANOBIND = "#include <nanobind/nanobind.h>\n"
 SOURCES = {
     "engine/src/module.cpp": NANOBIND + '#include "engine/src/width.hpp"\nNB_MODULE(_engine, m) { m.def("width", &penstock::width); }\n',

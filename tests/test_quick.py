@@ -179,7 +179,7 @@ def test_this_suite_has_tests_of_each_kind(request: pytest.FixtureRequest) -> No
     for kind, owner in (("proof", testkit), ("soak", testkit), ("simulation", testkit)):
         assert all(hasattr(owner, name) for name in KINDS[kind].calls)
     assert hasattr(verilate, "build_device") and hasattr(core, "build_core")
-    assert testkinds.kind_of(request.node) == "software"
+    assert testkinds.called(request.node) == "software"
 
 
 def test_quick_and_slow_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:

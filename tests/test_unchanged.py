@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Tests of whole devices and of synthesis do not run again while all code is as it was when they passed; any other test does."""
+"""Tests of whole devices, of synthesis and of builds do not run again while all code is as it was when they passed; any other test does."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ from helper import build_device
 def test_device(): build_device()
 def test_other(): pass
 """
-LEFT_OUT = "tests of whole devices and of synthesis were not run"
+LEFT_OUT = "tests of whole devices, of synthesis and of builds were not run"
 
 
 @pytest.fixture
@@ -81,3 +81,11 @@ def test_what_fails_is_not_kept(house: Path) -> None:
     (house / "test_two.py").write_text(TEST.replace("build_device()\n", "build_device(); assert False\n"))
     for _ in range(2):
         assert "1 failed" in run(house)
+
+
+def test_a_test_may_say_its_kind(house: Path) -> None:
+    """By a mark, where its code does not give it away."""
+    (house / "test_two.py").write_text(TEST.replace("def test_other()", "import pytest\n\n@pytest.mark.build\ndef test_other()"))
+    assert "4 passed" in run(house)
+    printed = run(house)
+    assert "1 passed" in printed and f"3 {LEFT_OUT}" in printed

@@ -1,6 +1,7 @@
 """Pytest plugin: what kind each test is of, what it costs, and which ones `--quick` runs. The root's conftest.py loads it.
 
-A kind is found from what a test calls, itself or through helpers beside it, never from a list of names; it is a mark, so `-m proof` works.
+A kind is found from what a test calls, itself or through helpers beside it, never from a list of names, unless the test is marked with one;
+it is a mark, so `-m proof` works.
 The cost of a test is the CPU time from the end of the test before it to its own when it last passed here, fixtures and what ends with them
 with it, without what was built for it; every run keeps it, in build/test-times.json. `--quick` leaves the kinds out that take long by their
 nature and fills `QUICK_SECONDS` with the rest: of each test function its cheapest variant first, then the cheapest of all others. One that
@@ -64,6 +65,7 @@ KINDS = {
         Kind(
             "device", "of whole devices and cores in RTL", 5, True, frozenset({"build_device", "build_core", "TestCore", "bench"}), build=8
         ),
+        Kind("build", "of what is compiled for the test alone", 15, False),
         Kind("software", "of models, engine and workbench", 0.1, True),
     )
 }
@@ -110,9 +112,14 @@ def mentioned(functions: tuple[Callable[..., Any] | None, ...]) -> tuple[set[str
 
 
 def kind_of(item: pytest.Item) -> str:
-    """Return the kind of a collected test: by its marks, its code, and its fixtures'."""
+    """Return the kind of a collected test: by its marks, else by its code, and its fixtures'."""
     if item.get_closest_marker("slow"):
         return "slow"
+    return next((name for name in KINDS if item.get_closest_marker(name)), None) or called(item)
+
+
+def called(item: pytest.Item) -> str:
+    """Return the kind that the code of a collected test and of its fixtures gives away."""
     fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
     used = [definition.func for definitions in fixtures.values() for definition in definitions if _of_the_tests(definition.func)]
     names, words = mentioned((getattr(item, "function", None), *used))
@@ -339,7 +346,7 @@ class _Plugin:
             line = f"{what}; run ./penstock test --quick again."
             terminalreporter.write_line(line)
         if count := max(self.unchanged_count, len(self.left_out)):
-            what = f"{count:,} tests of whole devices and of synthesis were not run"
+            what = f"{count:,} tests of whole devices, of synthesis and of builds were not run"
             line = f"{what}: they have passed with all code as it is (--again runs them)."
             terminalreporter.write_line(line)
         if self.known:

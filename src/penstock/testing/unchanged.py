@@ -1,4 +1,4 @@
-"""Which tests of whole devices and of synthesis need not run, as nothing has changed at all that they could depend on.
+"""Which tests of whole devices, of synthesis and of builds need not run, as nothing has changed at all that they could depend on.
 
 What such a test reads is not known as exactly as for a proof or the simulation of a module, so its pass counts for one state of all code:
 hardware, models, engine, workbench, scenarios, what tests share, its own file, tools, variables and seed. Comments, pages (unless the test
@@ -16,7 +16,7 @@ from penstock.basics import tokens
 from penstock.graph.project import files_of
 from penstock.testing import basis, verdicts
 
-KINDS = {"device", "synthesis"}
+KINDS = {"device", "synthesis", "build"}
 _NO_CODE = (".md", "faults.yaml")
 
 
