@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Tests of whole devices, of synthesis and of builds do not run again while all code is as it was when they passed; any other test does."""
+"""Tests of devices, of synthesis, of builds and what takes long do not run again while all code is as it was; any other test does."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ from helper import build_device
 def test_device(): build_device()
 def test_other(): pass
 """
-LEFT_OUT = "tests of whole devices, of synthesis and of builds were not run"
+LEFT_OUT = "tests that take long were not run"
 
 
 @pytest.fixture
@@ -89,3 +89,12 @@ def test_a_test_may_say_its_kind(house: Path) -> None:
     assert "4 passed" in run(house)
     printed = run(house)
     assert "1 passed" in printed and f"3 {LEFT_OUT}" in printed
+
+
+def test_what_took_long_is_kept(house: Path) -> None:
+    """Software, too; what was built for it does not count."""
+    (house / "conftest.py").write_text(f"{CONFTEST}\nfrom penstock.testing import unchanged\nunchanged.LONG_SECONDS = 0.5\n")
+    (house / "test_two.py").write_text(f"{TEST}\ndef test_long():\n    sum(n % 7 for n in range(30_000_000))\n")
+    assert "5 passed" in run(house)
+    printed = run(house)
+    assert "2 passed" in printed and f"3 {LEFT_OUT}" in printed

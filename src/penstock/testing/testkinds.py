@@ -260,7 +260,9 @@ class _Plugin:
         return LongestFirst(config, log, self.kinds_file, self._cost, cheapest=self.quick)
 
     def _need_not_run(self, name: str, kind: str) -> bool:
-        return kind in unchanged.KINDS and name in self.unchanged and self.unchanged[name] == unchanged.said(paths.ROOT, name)
+        if kind not in {*unchanged.KINDS, "software"} or name not in self.unchanged:
+            return False
+        return self.unchanged[name] == unchanged.said(paths.ROOT, name)
 
     def _cost(self, name: str, kind: str) -> float:
         return self.times.get(name, KINDS[kind].unmeasured)
@@ -323,7 +325,7 @@ class _Plugin:
         elif report.when == "teardown" and report.passed and report.nodeid in self.passed:
             properties: dict[str, Any] = dict(report.user_properties)
             self.known += properties["known"]
-            if self.state and properties["kind"] in unchanged.KINDS:
+            if self.state and unchanged.is_kept(properties["kind"], properties["cpu_seconds"]):
                 self.of_this_state.append(report.nodeid)
             if not properties["known"]:
                 self.measured[report.nodeid] = properties["cpu_seconds"]
@@ -346,7 +348,7 @@ class _Plugin:
             line = f"{what}; run ./penstock test --quick again."
             terminalreporter.write_line(line)
         if count := max(self.unchanged_count, len(self.left_out)):
-            what = f"{count:,} tests of whole devices, of synthesis and of builds were not run"
+            what = f"{count:,} tests that take long were not run"
             line = f"{what}: they have passed with all code as it is (--again runs them)."
             terminalreporter.write_line(line)
         if self.known:

@@ -1,4 +1,4 @@
-"""Which tests of whole devices, of synthesis and of builds need not run, as nothing has changed at all that they could depend on.
+"""Which tests that take long need not run, as nothing has changed at all that they could depend on: of devices, of synthesis, of builds.
 
 What such a test reads is not known as exactly as for a proof or the simulation of a module, so its pass counts for one state of all code:
 hardware, models, engine, workbench, scenarios, what tests share, its own file, tools, variables and seed. Comments, pages (unless the test
@@ -17,6 +17,7 @@ from penstock.graph.project import files_of
 from penstock.testing import basis, verdicts
 
 KINDS = {"device", "synthesis", "build"}
+LONG_SECONDS = 4.0  # of CPU: so does a test of software that took as long
 _NO_CODE = (".md", "faults.yaml")
 
 
@@ -52,6 +53,11 @@ class State:
         new = {test: said(self._root, test) for test in tests}
         if new and State(self._root, os.environ).key == self.key:
             verdicts.keep(self.key, {**self._kept(), **new})
+
+
+def is_kept(kind: str, cpu_seconds: float) -> bool:
+    """Return whether the pass of a test of this kind, which took so long, is kept."""
+    return kind in KINDS or (kind == "software" and cpu_seconds >= LONG_SECONDS)
 
 
 def said(root: Path, test: str) -> str:
