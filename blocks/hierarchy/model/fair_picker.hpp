@@ -3,7 +3,7 @@
 // known.
 //
 // One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. What
-// is in the lists when a pick starts is known four cycles before, so step() is called so long before. A batch is one pick; it gives a queue
+// is in the lists when a pick starts is known two cycles before, so step() is called so long before. A batch is one pick; it gives a queue
 // every two cycles, so that two batches are under way side by side.
 #pragma once
 
@@ -19,15 +19,19 @@ namespace penstock {
 
 // Cycles of pst_fair_lists.
 namespace picker_timing {
-inline constexpr int kAsk = 6;    // from the wheel until the pick can start
-inline constexpr int kAhead = 4;  // so long before it starts it is known which queues are in the lists then
-inline constexpr int kClock = 2;  // from its start until the lists are changed
-inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a batch
-inline constexpr int kOut = 5;    // from its start until the picked queue can go to stage 0
-inline constexpr int kStand = 9;  // so long before that it is known which of its subscriber's queues it is
-inline constexpr int kNext = 2;   // and until the next one of its batch
-inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog,
-                          kPlaces = 2 * kTrainMost;  // queues of a batch; picked queues that wait for stage 0, when all are there
+inline constexpr int kAsk = 3;     // from a parent's asking until its pick can start
+inline constexpr int kSeen = 3;    // operations that have started so long before it asks count for the class that it asks for
+inline constexpr int kAhead = 2;   // so long before a pick starts it is known which queues are in the lists then
+inline constexpr int kClock = 2;   // from its start until the lists are changed
+inline constexpr int kHead = 6;    // from its start until the next head's can start, and kNext more for each other queue of a batch
+inline constexpr int kOut = 5;     // from its start until the picked queue can go to stage 0
+inline constexpr int kStand = 2;   // so long before that it is looked up which of its subscriber's queues it is
+inline constexpr int kNext = 2;    // and until the next one of its batch
+inline constexpr int kUnused = 5;  // from a pick's start until the places that it had asked for and does not need are free again
+inline constexpr int kGone = 2;    // from a queue's going to stage 0 until its place is
+inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog;  // queues of a batch
+inline constexpr unsigned kPlaces = 2 * kTrainMost;                     // of picked queues that wait for stage 0
+inline constexpr unsigned kRoom = 4;                                    // parents that wait for their pick when another one asks
 }  // namespace picker_timing
 
 class FairPicker {
@@ -61,14 +65,21 @@ class FairPicker {
         if (credit) lists_[size_t{parent} * classes_ + cls].left(now);
     }
 
-    // A parent came out of its wheel in this cycle: it asks for a batch of the queues that wait, of the class that is known to be the
-    // highest now. patient: it may wait for a higher class; holds: also for one that waits above.
+    // A parent may ask in this cycle, `now` or the next one.
+    bool room(int64_t now) const {
+        unsigned waiting = 0;
+        for (unsigned n = 0; n < asks_.size() && asks_.at(n).start < now; ++n) ++waiting;
+        for (const Started& s : started_) waiting += s.from < now && s.at >= now - 1;
+        return waiting <= picker_timing::kRoom;
+    }
+    // A parent asks in this cycle for a batch of the queues that wait, of the class that is known to be the highest now. patient: it may
+    // wait for a higher class; holds: also for one that waits above.
     void ask(int64_t now, uint32_t parent, unsigned train, bool patient, bool holds) {
         apply(now + picker_timing::kAhead);
         unsigned mask = masks_[parent];
         for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
             const Change& change = changes_[(last_change_ - n) % kChanges];
-            if (change.start <= now) break;
+            if (change.start <= now - picker_timing::kSeen) break;
             if (change.parent == parent) mask = change.before;
         }
         asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask)), patient, holds});
@@ -83,8 +94,10 @@ class FairPicker {
         apply(start);
         if (asks_.empty() || asks_.front().start > start || appended_[start % kCycles] == start || head_starts(start)) return;
         const Ask ask = asks_.front();
-        if (blocked_[start & 1] >= start || picks_.size() + (ask.train > 1 ? t::kTrainMost : 1) > t::kPlaces) return;
+        give_back(start);
+        if (blocked_[start & 1] >= start || places_ < needed(ask)) return;
         asks_.pop();
+        started_[started_at_++ % kStarted] = {ask.start, start};
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
         // At the end of a round also for those of its class that wait above: their queues may have credit for more.
         const bool own = lists.ends();
@@ -106,17 +119,20 @@ class FairPicker {
         } else {
             picks_.push_in_order(pick);
         }
+        places_ -= ask.train;
+        if (given < ask.train) backs_.push_in_order({start + t::kUnused, ask.train - given});
         // No pick in the next cycle, and of those of every other cycle not while a batch is in its links.
         blocked_[~start & 1] = std::max(blocked_[~start & 1], start + 1);
         if (ask.train > 1) blocked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }
     int64_t next_event(int64_t now) const {
-        int64_t next = asks_.empty() ? kNever : asks_.front().start - picker_timing::kAhead;
+        int64_t next = kNever;
+        if (!asks_.empty()) next = std::max(asks_.front().start, free_from(needed(asks_.front()))) - picker_timing::kAhead;
         if (known_ < picks_.size()) next = std::min(next, picks_.at(known_).at - picker_timing::kStand);
         return std::max(now + 1, next);
     }
 
-    // `choose` gives a pick of a queue that stands in a list that of its subscriber's queues which goes in its place. After step().
+    // `choose` gives a pick of a queue that stands in a list that of its subscriber's queues which goes in its place.
     template <class Choose>
     void stand(int64_t now, Choose choose) {
         for (; known_ < picks_.size() && picks_.at(known_).at - picker_timing::kStand <= now; ++known_)
@@ -125,16 +141,15 @@ class FairPicker {
 
     // Picks on their way to stage 0.
     const SmallFifo<Pick, 64>& picks() const { return picks_; }
-    void pop() {
+    void pop(int64_t now) {
         picks_.pop();
         --known_;
+        backs_.push_in_order({now + picker_timing::kGone, 1});
     }
-    // Parents that have asked.
-    unsigned under_way() const { return asks_.size(); }
 
   private:
     static constexpr int64_t kCycles = 64;  // that are remembered
-    static constexpr unsigned kChanges = 32;
+    static constexpr unsigned kChanges = 32, kStarted = 4;
 
     // The latest packet that left a parent: when, and its class. Classes below it do not get their turn while its queue may be on its way
     // back.
@@ -162,6 +177,29 @@ class FairPicker {
         int64_t start = -1;
         uint32_t parent = 0, before = 0;
     };
+    struct Started {
+        int64_t from = -1, at = -2;  // first cycle in which it could, and that in which it did
+    };
+    struct Back {
+        int64_t at;
+        unsigned places;
+
+        bool operator<(const Back& other) const { return at < other.at; }
+    };
+
+    // Places that must be free when a pick starts: for a batch those of the longest one.
+    static unsigned needed(const Ask& ask) { return ask.train > 1 ? picker_timing::kTrainMost : 1; }
+    void give_back(int64_t start) {
+        for (; !backs_.empty() && backs_.front().at <= start; backs_.pop()) places_ += backs_.front().places;
+    }
+    // From when on so many places are free, as far as it is known.
+    int64_t free_from(unsigned needed) const {
+        unsigned places = places_;
+        if (places >= needed) return 0;
+        for (unsigned n = 0; n < backs_.size(); ++n)
+            if ((places += backs_.at(n).places) >= needed) return backs_.at(n).at;
+        return kNever;
+    }
 
     // The appends until this cycle.
     void apply(int64_t start) {
@@ -208,6 +246,10 @@ class FairPicker {
     unsigned known_ = 0;  // of these, the first
     SmallFifo<int64_t, 64> heads_;
     int64_t last_head_ = -1;
+    unsigned places_ = picker_timing::kPlaces;
+    SmallFifo<Back, 64> backs_;  // places that come back
+    Started started_[kStarted];  // the last picks
+    unsigned started_at_ = 0;
     int64_t blocked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles
     int64_t appended_[kCycles] = {};
     Change changes_[kChanges];

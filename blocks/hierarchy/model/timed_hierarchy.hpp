@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of pst_hierarchy for long runs: hierarchy.hpp says what becomes of a packet, this one adds when, and allocates nothing.
 //
-// All that an operation decides is decided when it starts, each gate by the clock of the stage in which the RTL decides: at a gate
-// operations come in the order of their start, so nothing can come in between but a setting, which is some cycles earlier here. What the
-// RTL does when several things meet (a full FIFO before a wheel, two operations on one list) is not modelled; docs/architecture.md has by
-// how much the times differ. Time is in cycles without wrap-around.
+// An operation reads settings and decides, at each gate, in the cycle in which the RTL reads the settings there, by the clock of the cycle
+// in which that decides: at a gate operations come in the order of their start, so nothing can come in between. What it leaves for others,
+// which do not come in that order, they find when they do in the RTL. Time is in cycles without wrap-around.
 #pragma once
 
 #include <algorithm>
@@ -15,46 +14,49 @@
 #include <vector>
 
 #include "../../queue/model/fast_queue_manager.hpp"
+#include "../../schedule/model/stamp.hpp"
 #include "../../timing/model/shaper.hpp"
 #include "fair_order.hpp"
 #include "fair_picker.hpp"
-#include "parent_wheel.hpp"
+#include "gate_places.hpp"
 #include "waits_above.hpp"
 
 namespace penstock {
 
 // Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_queues; a change of these pipelines is a change here.
 namespace hierarchy_timing {
-inline constexpr int kRead[3] = {1, 3, 5};     // from the start of an operation until the settings of subscriber, node and port are read
-inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
-inline constexpr int kDone = 10;               // until a packet is through
-inline constexpr int kOut = 11;                // and until it is offered
-inline constexpr int kBack = 12;               // or until the place of one that waits can be used again
-inline constexpr int kTaken = 2;               // from a packet's being taken until its place can be used again
-inline constexpr int kForgotten = 4;           // from a packet's being through until its place can, when its queue needs no wake-up
-inline constexpr int kTold = 1;                // the same from the cycle after that of its wake-up
-inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
-inline constexpr int kPlaceBack = 1;           // from there as if decided, when it was too early
-inline constexpr int kPick = 8;                // from the wheel until the picked queue of a subscriber can start its operation
-inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
-inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of what waits at node or port is changed
-inline constexpr int kAbove = 16;              // from the start of an operation until it is seen what it changed of what waits above,
-inline constexpr int kLookAbove = 1;           // from that of one that a subscriber lets go until it looks there,
-inline constexpr int kGraceAbove = 3;          // and until it is compared when the last one has left
-inline constexpr int kWake = 1;                // from there until a parent that has held back is placed
-inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
-inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
-inline constexpr int kTolerance = 1024;        // of a gate, cycles, unless the device has another
+inline constexpr int kRead[3] = {1, 3, 5};      // from the start of an operation until the settings of subscriber, node and port are read
+inline constexpr int kDecide[3] = {5, 7, 9};    // until these decide
+inline constexpr int kDone = 10;                // until a packet is through
+inline constexpr int kOut = 11;                 // and until it is offered
+inline constexpr int kBack = 12;                // or until the place of one that waits can be used again
+inline constexpr int kTaken = 2;                // from a packet's being taken until its place can be used again
+inline constexpr int kForgotten = 4;            // from a packet's being through until its place can, when its queue needs no wake-up
+inline constexpr int kTold = 1;                 // the same from the cycle after that of its wake-up
+inline constexpr int kHold = 1;                 // from a decision until it is known how late its parent may get for what waits above
+inline constexpr int kRule = 2;                 // the same from a setting for how many packets it may let go at once
+inline constexpr int kPick = 5;                 // from a subscriber's asking until the picked queue can start its operation,
+inline constexpr int kNext = 3;                 // so long before it is looked up which one it is
+inline constexpr unsigned kNextRoom = 8;        // subscribers that have asked
+inline constexpr int kChosen[3] = {8, 10, 12};  // from the start of an operation until it is found which queue it has chosen to be next
+inline constexpr int kAppend[3] = {0, 9, 11};   // until a list of what waits at node or port is changed
+inline constexpr int kAbove = 16;               // from the start of an operation until it is seen what it changed of what waits above,
+inline constexpr int kLookAbove = 1;            // from that of one that a subscriber lets go until it looks there,
+inline constexpr int kGraceAbove = 3;           // and until it is compared when the last one has left
+inline constexpr int kAskAbove = 2;             // from reading a node's setting until a packet that asks there looks above
+inline constexpr int kRoom = 2;                 // from the look whether there is room for operations until one can start
+inline constexpr int kTurnAbove = 10;           // from a walk until the clock says of which subscriber it tells
+inline constexpr int kWalkCycles = 64;          // one operation in so many is a walk over old stamps, which changes nothing here
+inline constexpr int kTolerance = 1024;         // of a gate, cycles, unless the device has another
 // A node or port that is less late than this may wait for a higher class: half of the tolerance, in 13 bits.
 inline constexpr int64_t patient(int64_t tolerance) { return tolerance < 8192 ? tolerance / 2 : 4096; }
 inline constexpr unsigned kPlaces = 32;  // operations under way and packets offered; the same and wake-ups that are not taken yet
-inline constexpr unsigned kWakes = 32;   // nodes that are to be looked at again; nothing starts while more are
-inline constexpr unsigned kPicks = 12;   // parents that have asked and are not answered, each level
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
 inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a batch is made for
-inline constexpr int kHoldLeast = 11, kHoldMost = 25;  // log2 of the burst from which on a parent holds back, and up to which longer
-inline constexpr int64_t kSpanMost = 1 << 13;          // cycles of such a packet; a parent that needs as many lets no batches go
-inline constexpr int kSeenCredit = 7;                  // cycles from one pick's operation to that which sees what the first left of credit
+inline constexpr int kHoldLeast = 11;                            // log2 of the burst from which on a parent holds back,
+inline constexpr int kHoldMost = 15;                             // and how many doublings of it count
+inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet; a parent that needs as many lets no batches go
+inline constexpr int kSeenCredit = 7;  // cycles from one pick's operation to that which sees what the first left of credit
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
@@ -73,6 +75,8 @@ struct HierarchySetting {
 
 class TimedHierarchy {
   public:
+    static constexpr int64_t kNever = GatePlaces::kNever;
+
     struct Packet {
         uint64_t tag;
         uint32_t queue, descriptor;
@@ -94,9 +98,9 @@ class TimedHierarchy {
           held_(queues),
           above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, sizes.queues_per_subscriber, true),
                  WaitsAbove(sizes.nodes, queues)},
-          wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {
+          levels_{GatePlaces(queues >> shift_), GatePlaces(sizes.nodes), GatePlaces(sizes.ports)} {
         for (std::vector<Group>& groups : groups_)
-            for (Group& group : groups) group.most = group.longest(tolerance);
+            for (Group& group : groups) group.rule.most = group.rule.longest(tolerance);
     }
 
     void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_, tolerance_); }
@@ -107,12 +111,12 @@ class TimedHierarchy {
     // ---- what comes out
     bool out_valid(int64_t now) const { return !out_.empty() && out_.front().from <= now; }
     const Packet& out() const { return out_.front().packet; }
-    int64_t next_out() const { return out_.empty() ? ParentWheel::kNever : out_.front().from; }
+    int64_t next_out() const { return out_.empty() ? kNever : out_.front().from; }
     // A queue whose packet is through.
     bool done_valid(int64_t now) const { return !done_.empty() && done_.front().from <= now; }
     uint32_t done() const { return done_.front().queue; }
     bool done_slow() const { return done_.front().slow; }  // it had to wait
-    int64_t next_done() const { return done_.empty() ? ParentWheel::kNever : done_.front().from; }
+    int64_t next_done() const { return done_.empty() ? kNever : done_.front().from; }
 
     bool setting_ready() const { return !offered_; }
 
@@ -125,7 +129,9 @@ class TimedHierarchy {
 
     // One cycle. offered: a packet whose queue may send, or null. Returns whether it was taken.
     bool step(int64_t now, const Packet* offered, bool out_taken) {
+        namespace t = hierarchy_timing;
         if (now - swept_ > stamps::kSweep) sweep(now);
+        full_ <<= std::min<int64_t>(now - last_step_, 8);
         last_step_ = now;
         if (offered_ && offered_from_ <= now && level_ready(offered_->what)) {
             set(now, *offered_);
@@ -144,42 +150,41 @@ class TimedHierarchy {
             forgotten_.pop();
             ++done_places_;
         }
-        for (unsigned level = 0; level < 2; ++level) {
-            const int64_t seen = now + (level == 0 ? hierarchy_timing::kLookAbove : picker_timing::kAhead);
-            above_[level].apply(seen, [&](uint32_t id, int64_t at) { wakes_[level].push({at + hierarchy_timing::kWake, id}); });
-        }
+        settle(now);
+        above_[0].apply(now + t::kLookAbove, [&](uint32_t id, int64_t at) { levels_[0].wake(id, at); });
+        above_[1].apply(now + t::kAskAbove, [&](uint32_t id, int64_t at) { levels_[1].wake(id, at); });
         for (unsigned level = 0; level < 3; ++level) {
-            if (opening_[level].at <= now) open(level, now);
-            if (level < 2 && !wakes_[level].empty() && wakes_[level].front().at <= now && wheels_[level].free(now)) {
-                wheels_[level].place_due(wakes_[level].front().parent, now);
-                wakes_[level].pop();
-            }
-            // One look a cycle, as the wheel gives them.
-            const int64_t out = now + hierarchy_timing::kSeen[level];
-            if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
+            full_ |= !levels_[level].room(now);
+            levels_[level].step(now, Face{*this, level, now}, asks(level, now));
         }
+        // What the next cycle asks for there is known in this one.
+        if (const GateDue* due = levels_[1].due(); due && asks(1, now + 1)) groups_[0][due->parent].holds = due->holds;
         for (unsigned level = 3; level-- > 0;) {
-            if (!stages_[level].empty() && stages_[level].front().start + hierarchy_timing::kRead[level] <= now) {
-                const Operation operation = stages_[level].front();
-                stages_[level].pop();
-                execute(level, operation);
-            }
-            if (level == 0) continue;
-            pickers_[level - 1].step(
-                now, [this](uint32_t node, uint32_t cls) { return above_[1].blocked(node, cls); },
-                [this](uint32_t node, uint32_t cls, int64_t at) { return above_[1].in_grace(node, cls, at); });
-            pickers_[level - 1].stand(now, [this](Pick& pick) {
+            if (stages_[level].empty() || stages_[level].front().start + t::kRead[level] > now) continue;
+            const Operation operation = stages_[level].front();
+            stages_[level].pop();
+            execute(level, operation);
+        }
+        for (; known_ < picks_.size() && picks_.at(known_).at - t::kNext <= now; ++known_) {
+            Pick& pick = picks_.at(known_);
+            pick.queue = (pick.parent << shift_) + subscribers_[pick.parent].next;
+        }
+        for (FairPicker& picker : pickers_)
+            picker.stand(now, [this](Pick& pick) {
                 const Held& stands = held_[pick.queue];
                 pick.queue = pick.queue - index_of(pick.queue) + stands.next;
                 pick.hold = stands.hold;
             });
-        }
         const bool taken = start(now, offered);
+        for (FairPicker& picker : pickers_)
+            picker.step(
+                now, [this](uint32_t node, uint32_t cls) { return above_[1].blocked(node, cls); },
+                [this](uint32_t node, uint32_t cls, int64_t at) { return above_[1].in_grace(node, cls, at); });
         if (node_set_) note_moved(*node_set_);
         node_set_.reset();
         if (out_taken) {
             out_.pop();
-            taken_.push(now + hierarchy_timing::kTaken);
+            taken_.push(now + t::kTaken);
         }
         return taken;
     }
@@ -219,17 +224,15 @@ class TimedHierarchy {
 
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
-        if (offered_) return now + 1;
-        int64_t next =
-            above_[0].holding() || moved_ ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles : ParentWheel::kNever;
-        for (unsigned level = 0; level < 2; ++level)
-            next = std::min({next, above_[level].next(), wakes_[level].empty() ? ParentWheel::kNever : wakes_[level].front().at});
+        namespace t = hierarchy_timing;
+        if (offered_ || walk_due_) return now + 1;
+        int64_t next = above_[0].holding() || moved_ ? (now / t::kWalkCycles + 1) * t::kWalkCycles : kNever;
+        for (const WaitsAbove& above : above_) next = std::min(next, above.next());
+        for (const FairPicker& picker : pickers_) next = std::min(next, picker.next_event(now));
+        if (known_ < picks_.size()) next = std::min(next, picks_.at(known_).at - t::kNext);
         for (unsigned level = 0; level < 3; ++level) {
-            next = std::min(next, opening_[level].at);
-            const int seen = hierarchy_timing::kSeen[level];
-            if (under_way(level) < hierarchy_timing::kPicks) next = std::min(next, wheels_[level].next(now + seen) - seen);
-            if (level > 0) next = std::min(next, pickers_[level - 1].next_event(now));
-            if (!stages_[level].empty()) next = std::min(next, stages_[level].front().start + hierarchy_timing::kRead[level]);
+            next = std::min(next, levels_[level].next_event(now, asks(level, now + 1)));
+            if (!stages_[level].empty()) next = std::min(next, stages_[level].front().start + t::kRead[level]);
             if (!picks(level).empty() && !blocked()) next = std::min(next, picks(level).front().at);
         }
         return std::max(next, now + 1);
@@ -242,17 +245,21 @@ class TimedHierarchy {
         int64_t time = 0;  // earliest departure of the next packet (schedule/model/stamp.hpp)
         uint32_t burst = 0;
         uint16_t mantissa = 1;
-        uint8_t exponent = 0;
-        bool parked = false;  // packets wait behind the closed gate
+        uint8_t exponent : 5 = 0;
+        uint8_t parked : 1 = 0;  // packets wait behind the closed gate
+        // How late it may get for the sake of what waits above, as hold_of() says it: as a look finds it, and as the last operation found
+        // it.
+        uint8_t holds : 4 = 0, holds_next : 4 = 0;
 
         bool open(int64_t now) const { return mantissa != 0 && stamps::due(time, now); }
-        int64_t late(int64_t now) const { return now - 1 - stamps::cycle_of(stamps::after(time, -1), now); }
-        // Less late than this it holds back for what waits above: a power of two, half of what is made up for at most.
-        int64_t hold(uint32_t tolerance) const {
-            const int log =
-                std::min(static_cast<int>(std::bit_width(uint64_t{std::max(burst, tolerance)})) - 1, hierarchy_timing::kHoldMost);
-            return log < hierarchy_timing::kHoldLeast ? 0 : int64_t{1} << (log - 1);
+        // The last cycle in which it has to wait; `now`: any that is near.
+        int64_t hold(int64_t now) const { return stamps::cycle_of(stamps::after(time, -1), now); }
+        // A power of two, half of what is made up for at most: its logarithm less that of the least. 0: not at all.
+        unsigned hold_of(uint32_t tolerance) const {
+            const int log = std::bit_width(uint64_t{std::max(burst, tolerance)}) - 1;
+            return static_cast<unsigned>(std::clamp(log - hierarchy_timing::kHoldLeast + 1, 0, hierarchy_timing::kHoldMost));
         }
+        int64_t hold_below() const { return holds ? int64_t{1} << (holds + hierarchy_timing::kHoldLeast - 2) : 0; }
         int64_t made_up(uint32_t tolerance) const { return std::max(burst, tolerance); }
         int64_t increment(int64_t length) const {
             constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
@@ -267,28 +274,33 @@ class TimedHierarchy {
         Gate gate;
         SiblingOrder order;
         SubscriberQueues queues;
-        uint8_t weight = 1;
+        uint8_t weight : 4 = 1;
+        uint8_t next : 3 = 0;  // which of its queues that wait goes first, as a look finds it
         uint32_t node = 0;
     };
     static_assert(sizeof(Subscriber) == 64);
-    struct Group {  // node or port
-        Gate gate;
-        uint32_t above = 0, count = 0;  // port of a node; packets that wait
-        int64_t span = 1;               // cycles of the largest packet, and more than it takes
-        unsigned most = 0;              // log2 of the longest batch that the tolerance allows
-        bool holds = false;             // a node, when it was looked at last
+    struct Rule {           // for the batches of a node or port
+        int64_t span = 1;   // cycles of the largest packet, and more than it takes
+        unsigned most = 0;  // log2 of the longest batch that the tolerance allows
 
-        void set_train(uint32_t tolerance) {
-            span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
-            most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.made_up(tolerance));
-        }
         // log2 of the longest batch of the largest packets whose last one is not early, when the first is so late.
         unsigned longest(int64_t late) const {
             unsigned log = 0;
             while (log < hierarchy_timing::kTrainLog && ((int64_t{2} << log) - 1) * span <= late) ++log;
             return log;
         }
-        unsigned train(int64_t now) const { return 1U << std::min(most, longest(gate.late(now))); }
+    };
+    struct Group {  // node or port
+        Gate gate;
+        uint32_t above = 0, count = 0;  // port of a node; packets that wait
+        Rule rule{};                    // as a look finds it
+        bool holds = false;             // a node, when it was looked at last
+
+        Rule new_rule(uint32_t tolerance) const {
+            Rule rule{(gate.increment(hierarchy_timing::kLargest) >> 16) + 1, 0};
+            if (rule.span < hierarchy_timing::kSpanMost) rule.most = rule.longest(gate.made_up(tolerance));
+            return rule;
+        }
     };
     struct Class {
         uint8_t cls : 4 = 0, weight : 4 = 1;
@@ -309,13 +321,15 @@ class TimedHierarchy {
         int64_t start;
         Packet packet;
         Pick pick;
-        uint32_t above;       // the parent at the level that is next; of the node's stage and before, the node
-        uint32_t node;        // of a packet that asks
-        Class own;            // of a queue that asks for the first time
-        bool picked;          // it is let go at its level
-        bool slow;            // it had to wait
-        bool waited = false;  // above its subscriber
-        bool behind = false;  // at its node it waits in any case: it would go out of turn
+        uint8_t level;                      // at which it is let go; 0 of a new one
+        bool picked;                        // it is let go there
+        bool slow;                          // it had to wait
+        bool waited = false;                // above its subscriber
+        bool behind = false;                // at its node it waits in any case: it would go out of turn
+        bool ended = false, tells = false;  // it has ended at its subscriber; what becomes of that is told of above
+        uint8_t weight = 1;                 // of its subscriber
+        Class own{};                        // of its queue
+        uint32_t node = 0, port = 0;        // where it asks, or waited
 
         // Its subscriber, which has let it go, was too late to hold back.
         bool anew() const { return slow && !waited && !pick.holds; }
@@ -334,18 +348,21 @@ class TimedHierarchy {
         uint32_t subscriber = 0;
         SiblingOrder before{};
     };
-    struct RecentWeight {
-        int64_t at = -1;
-        uint32_t queue = 0, before = 1;
-    };
     static constexpr unsigned kRecent = 8;
-    struct Opening {
-        int64_t at = ParentWheel::kNever;
-        uint32_t parent = 0;
+    // Memories that an operation or a setting writes later than it is executed here: from which cycle on it is found.
+    struct NewHold {
+        int64_t at;
+        uint32_t parent, hold;
     };
-    struct Wake {
+    struct NewRule {
         int64_t at;
         uint32_t parent;
+        Rule rule;
+    };
+    struct Chosen {  // of queues that wait together, bits from `first` on, which one goes first, and how often it holds back
+        int64_t at;
+        uint32_t first;
+        uint8_t waiting, next, hold;
     };
     struct Out {
         int64_t from;
@@ -365,22 +382,62 @@ class TimedHierarchy {
         swept_ = now;
     }
 
+    // What GatePlaces asks of the parents of a level.
+    struct Face {
+        TimedHierarchy& self;
+        unsigned level;
+        int64_t now;
+
+        GateRead read(uint32_t parent) const {
+            const Gate& gate = self.gate_of(level, parent);
+            GateRead read;
+            if (level > 0) {
+                const Rule& rule = self.groups_[level - 1][parent].rule;
+                read.span = rule.span;
+                read.most = rule.most;
+            }
+            if (level == 1 || (level == 0 && self.shift_)) read.hold_below = gate.hold_below();
+            read.closed = gate.mantissa == 0;
+            return read;
+        }
+        bool look(GateDue& due, const GateRead& read) const {
+            const Gate& gate = self.gate_of(level, due.parent);
+            if (!stamps::due(gate.time, now)) return false;
+            const int64_t late = now - 1 - hold(due.parent);
+            due.train = 1U << std::min(read.most, Rule{read.span, 0}.longest(late));
+            due.patient = late < hierarchy_timing::patient(self.tolerance_);
+            due.holds = late < read.hold_below;
+            return true;
+        }
+        int64_t hold(uint32_t parent) const { return self.gate_of(level, parent).hold(now); }
+        bool parked(uint32_t parent) const { return self.gate_of(level, parent).parked; }
+        void park(uint32_t parent, bool parked) const { self.gate_of(level, parent).parked = parked; }
+        void given(const GateDue& due) const {
+            if (level > 0) return self.pickers_[level - 1].ask(now, due.parent, due.train, due.patient, due.holds);
+            Pick pick{now + hierarchy_timing::kPick, due.parent, 0, 0, false, true};
+            pick.holds = due.holds;
+            self.picks_.push(pick);
+        }
+    };
+
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
     const SmallFifo<Pick, 64>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
-    unsigned under_way(unsigned level) const { return level == 0 ? picks_.size() : pickers_[level - 1].under_way(); }
+    // A parent that is due can ask in this cycle, that of the step or the next one.
+    bool asks(unsigned level, int64_t now) const {
+        return level == 0 ? picks_.size() < hierarchy_timing::kNextRoom : pickers_[level - 1].room(now);
+    }
     bool any_waits(unsigned level, uint32_t id) const {
         return level == 0 ? !subscribers_[id].queues.empty() : groups_[level - 1][id].count != 0;
     }
 
     bool level_ready(HierarchySetting::What what) const {
         using What = HierarchySetting::What;
-        return what == What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
+        return what == What::Queue || levels_[static_cast<size_t>(what) - 1].setting_ready();
     }
 
     void set(int64_t now, const HierarchySetting& s) {
         using What = HierarchySetting::What;
         if (s.what == What::Queue) {
-            recent_weights_[next_weight_++ % kRecent] = {now, s.id, classes_[s.id].weight};
             classes_[s.id] = {s.cls, s.weight};
             return;
         }
@@ -388,51 +445,51 @@ class TimedHierarchy {
         Gate& gate = gate_of(level, s.id);
         gate.burst = s.shaper.burst;
         gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
-        gate.exponent = static_cast<uint8_t>(s.shaper.exponent);
+        gate.exponent = s.shaper.exponent & 31;
         if (level == 0) {
             subscribers_[s.id].node = s.parent;
-            subscribers_[s.id].weight = s.weight;
+            subscribers_[s.id].weight = s.weight & 15;
         } else {
-            groups_[level - 1][s.id].set_train(tolerance_);
+            rules_[level - 1].push({now + hierarchy_timing::kRule, s.id, groups_[level - 1][s.id].new_rule(tolerance_)});
         }
         if (level == 1) {
             groups_[0][s.id].above = s.parent;
             node_set_ = s.id;
         }
-        if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
+        if (s.shaper.mantissa != 0) levels_[level].open(s.id, now);
     }
 
-    // An opened gate whose parent was parked: it is due at once.
-    void open(unsigned level, int64_t now) {
-        Gate& gate = gate_of(level, opening_[level].parent);
-        if (gate.parked) {
-            opening_[level].at = wheels_[level].room(now);
-            if (opening_[level].at > now) return;
-            gate.parked = false;
-            wheels_[level].place_due(opening_[level].parent, now);
+    // What was written until this cycle.
+    void settle(int64_t now) {
+        for (unsigned level = 0; level < 2; ++level)
+            for (auto& holds = holds_[level]; !holds.empty() && holds.front().at <= now; holds.pop())
+                gate_of(level, holds.front().parent).holds = holds.front().hold & 15;
+        for (unsigned level = 1; level < 3; ++level)
+            for (auto& rules = rules_[level - 1]; !rules.empty() && rules.front().at <= now; rules.pop())
+                groups_[level - 1][rules.front().parent].rule = rules.front().rule;
+        for (; !chosen_[0].empty() && chosen_[0].front().at <= now; chosen_[0].pop())
+            subscribers_[chosen_[0].front().first >> shift_].next = chosen_[0].front().next & 7;
+        for (unsigned level = 1; level < 3; ++level) {
+            for (auto& chosen = chosen_[level]; !chosen.empty() && chosen.front().at <= now; chosen.pop()) {
+                const Chosen& c = chosen.front();
+                for (unsigned waiting = c.waiting; waiting; waiting &= waiting - 1) {
+                    Held& held = held_[c.first + static_cast<uint32_t>(__builtin_ctz(waiting))];
+                    held.next = c.next & 7;
+                    held.hold = c.hold & 3;
+                }
+            }
         }
-        opening_[level].at = ParentWheel::kNever;
     }
-
-    // A parent came out of its wheel: if its time has come and its gate is open, it picks one of the queues that wait.
-    void look(unsigned level, uint32_t parent, int64_t now) {
-        namespace t = hierarchy_timing;
+    // An operation at this gate writes how late it may get.
+    void keep_hold(unsigned level, uint32_t parent, int64_t start) {
         Gate& gate = gate_of(level, parent);
-        if (gate.mantissa == 0) {
-            gate.parked = true;
-            return;
-        }
-        if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
-        if (level > 0) {
-            Group& group = groups_[level - 1][parent];
-            const int64_t late = gate.late(now + t::kLook);
-            group.holds = level == 1 && late < gate.hold(tolerance_);
-            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), late < t::patient(tolerance_), group.holds);
-        }
-        const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
-        Pick pick{now + t::kPick, parent, queue, 0, false, true};
-        pick.holds = shift_ && gate.late(now + t::kLook) < gate.hold(tolerance_);
-        picks_.push(pick);
+        const unsigned hold = gate.hold_of(tolerance_);
+        if (hold == gate.holds_next) return;
+        gate.holds_next = hold & 15;
+        holds_[level].push({start + hierarchy_timing::kDecide[level] + hierarchy_timing::kHold, parent, hold});
+    }
+    void place(unsigned level, uint32_t parent, int64_t decided) {
+        levels_[level].place(parent, gate_of(level, parent).hold(decided), decided);
     }
 
     // A node has a setting, of which a walk is to tell: of this one, or, when it has not told of the one before, of all in turn.
@@ -456,57 +513,67 @@ class TimedHierarchy {
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
-        // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
-        const unsigned least = last_start_ == now - 1 ? 1 : 2;
-        if ((now & (t::kWalkCycles - 1)) == 0) {
+        walk_due_ |= (now & (t::kWalkCycles - 1)) == 0;
+        if (full_ >> t::kRoom & 1) return false;
+        if (std::exchange(walk_due_, false)) {
             tell_moved(now);
             // A subscriber, or its node, may have moved: each in turn is looked at again, if it is held.
-            const auto turn = static_cast<uint32_t>(now / t::kWalkCycles) & static_cast<uint32_t>(subscribers_.size() - 1);
+            const auto turn =
+                static_cast<uint32_t>((now + t::kTurnAbove) / t::kWalkCycles) & static_cast<uint32_t>(subscribers_.size() - 1);
             if (above_[0].holding()) above(0, now, turn, 0, 0, WaitsAbove::What::Moved);
             return false;
         }
-        if (places_ < least || done_places_ < least || std::max(wakes_[0].size(), wakes_[1].size()) > t::kWakes) return false;
+        // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
+        const unsigned least = last_start_ == now - 1 ? 1 : 2;
+        if (places_ < least || done_places_ < least) return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
-        if (offered && (new_turn_ || level < 0)) {
-            last_start_ = now;
-            --places_;
-            --done_places_;
-            new_turn_ = false;
-            stages_[0].push({now, *offered, {}, 0, 0, {}, false, false});
-            return true;
-        }
-        if (level < 0) return false;
+        if (level < 0 && !offered) return false;
         last_start_ = now;
         --places_;
         --done_places_;
+        if (offered && (new_turn_ || level < 0)) {
+            new_turn_ = false;
+            stages_[0].push({now, *offered, {}, 0, false, false});
+            return true;
+        }
         new_turn_ = true;
         Pick pick = picks(static_cast<unsigned>(level)).front();
         if (level > 0) {
-            pickers_[level - 1].pop();
+            pickers_[level - 1].pop(now);
         } else {
             picks_.pop();
+            --known_;
             pick.cls = held_[pick.queue].cls;
             pick.own = true;
             pick.behind = pick.holds && above_[0].blocked(pick.parent, pick.cls + 1);
             pick.none = pick.behind || (pick.holds && above_[0].in_grace(pick.parent, pick.cls + 1, now + t::kGraceAbove));
         }
-        stages_[level].push_in_order({now, {}, pick, pick.parent, 0, {}, true, true});
+        stages_[0].push({now, {}, pick, static_cast<uint8_t>(level), true, true});
         return false;
     }
 
-    // An operation at the gate of one level, in the cycle in which the settings there are read.
+    // An operation at the gate of one level, in the cycle in which the settings there are read; first, of all, those of its subscriber.
     void execute(unsigned level, Operation operation) {
         if (level == 0) {
-            operation.above = subscribers_[(operation.picked ? operation.pick.queue : operation.packet.queue) >> shift_].node;
-            operation.node = operation.above;
-            if (!operation.picked) {
-                operation.own = classes_[operation.packet.queue];
-                charge(operation);
-            }
+            const uint32_t queue = operation.picked ? operation.pick.queue : operation.packet.queue;
+            const Subscriber& subscriber = subscribers_[queue >> shift_];
+            operation.own = classes_[queue];
+            operation.weight = subscriber.weight;
+            operation.node = operation.level == 1 ? operation.pick.parent : subscriber.node;
+            if (operation.level > 0) return stages_[operation.level].push_in_order(operation);
+            if (!operation.picked) charge(operation);
+            keep_hold(0, queue >> shift_, operation.start);
+        } else if (level == 1) {
+            const Group& node = groups_[0][operation.node];
+            operation.port = node.above;
+            keep_hold(1, operation.node, operation.start);
+            if (operation.ended) return tell(operation);
             // Seen here, as the hardware does: what happens until then is known.
-            const uint32_t cls = operation.picked ? held_[operation.pick.queue].cls : operation.own.cls;
-            operation.behind = groups_[0][operation.node].holds && above_[1].blocked(operation.node, cls + 1);
+            const uint32_t cls = operation.slow ? held_[operation.packet.queue].cls : operation.own.cls;
+            operation.behind = !operation.picked && node.holds && above_[1].blocked(operation.node, cls + 1);
+        } else if (operation.picked) {
+            operation.port = operation.pick.parent;
         }
         if (operation.picked)
             let_go(level, operation);
@@ -521,21 +588,17 @@ class TimedHierarchy {
         Gate& gate = gate_of(level, pick.parent);
         Held& held = held_[pick.queue];
         if (level == 0 && pick.none) {
-            if (pick.behind)
-                above(0, operation.start, pick.parent, place_of(subscribers_[pick.parent].node), pick.cls, WaitsAbove::What::Held, false,
-                      true);
-            else
-                wheels_[0].place(pick.parent, gate.time, decided);
-            return give_back(operation.start);
+            if (!pick.behind) place(0, pick.parent, decided);
+            return end(operation, pick.behind);
         }
         if (level > 0) {
             RoundCredit credit;
-            const bool go = !pick.none && !pick.hold && may_go(level, operation.start, pick, credit);
+            const bool go = !pick.none && !pick.hold && may_go(level, operation, credit);
             if (!pick.none) {
                 if (go) held.level = 0;
                 const uint32_t waiting = beside(level, pick.queue, held.cls) | uint32_t{!go} << index_of(pick.queue);
                 if (waiting) {
-                    choose(pick.queue, waiting, operation.start, go, pick.hold ? pick.hold - 1U : 0);
+                    choose(level, operation, pick.queue, waiting, go, pick.hold ? pick.hold - 1U : 0);
                     const uint32_t stands = pick.queue - index_of(pick.queue) + static_cast<uint32_t>(__builtin_ctz(waiting));
                     if (pick.hold) credit.credit = 1;  // it goes on waiting in this round
                     pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit,
@@ -544,29 +607,43 @@ class TimedHierarchy {
             }
             if (!go) {
                 if (pick.behind)
-                    above(1, operation.start, pick.parent, groups_[0][pick.parent].above, pick.cls, WaitsAbove::What::Held, false,
-                          pick.own);
+                    above(1, operation.start, pick.parent, operation.port, pick.cls, WaitsAbove::What::Held, false, pick.own);
                 else if (pick.last)
-                    wheels_[level].place(pick.parent, gate.time, decided);
+                    place(level, pick.parent, decided);
                 return give_back(operation.start);
             }
         }
         gate.charge(decided, held.length, tolerance_);
-        if (level == 0)
+        if (level == 0) {
             subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order);
-        else
+            choose_next(operation.start, pick.queue);
+        } else {
             --groups_[level - 1][pick.parent].count;
-        if (level == 1) operation.node = pick.parent;
-        if (level == 2) operation.node = subscribers_[pick.queue >> shift_].node;
+        }
         if (level == 2 && !held.alone) above(1, operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Left);
         operation.waited = level > 0;
-        if (pick.last && any_waits(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
+        if (pick.last && any_waits(level, pick.parent)) place(level, pick.parent, decided);
         operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark, false};
         pass(level, operation);
     }
 
+    // It ends at its subscriber.
+    void end(Operation operation, bool tells) {
+        operation.ended = true;
+        operation.tells = tells;
+        stages_[1].push_in_order(operation);
+        give_back(operation.start);
+    }
+    // What that is for the packets above: a packet begins to wait, or a pick has found one that has to wait.
+    void tell(const Operation& operation) {
+        if (!operation.tells) return;
+        const bool held = operation.picked;
+        const uint32_t queue = held ? operation.pick.queue : operation.packet.queue;
+        above(0, operation.start, queue >> shift_, place_of(operation), held ? operation.pick.cls : operation.own.cls,
+              held ? WaitsAbove::What::Held : WaitsAbove::What::Arrives, false, held);
+    }
     // A node and its port, as what is above a subscriber.
-    uint32_t place_of(uint32_t node) const { return node * sizes_.ports + groups_[0][node].above; }
+    uint32_t place_of(const Operation& operation) const { return operation.node * sizes_.ports + operation.port; }
     void above(unsigned level, int64_t start, uint32_t id, uint32_t parent, uint32_t cls, WaitsAbove::What what, bool anew = false,
                bool own = false) {
         if (level == 0 && !shift_) return;
@@ -575,18 +652,6 @@ class TimedHierarchy {
 
     uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
 
-    // The weight of a queue as an operation has read it.
-    uint32_t weight_of(uint32_t queue, int64_t start) const {
-        uint32_t weight = classes_[queue].weight;
-        int64_t first = ParentWheel::kNever;
-        for (const RecentWeight& r : recent_weights_) {
-            if (r.queue == queue && r.at > start + hierarchy_timing::kRead[0] && r.at < first) {
-                first = r.at;
-                weight = r.before;
-            }
-        }
-        return weight;
-    }
     // A packet comes to the gates: its queue has had so much more.
     void charge(const Operation& operation) {
         if (sizes_.queues_per_subscriber == 1) return;
@@ -599,23 +664,25 @@ class TimedHierarchy {
     // Queues of the subscriber of `queue` that wait together, a bit each: the one that has had the least, as an operation sees it, goes
     // first.
     // `left`: `queue` has left; if it would go again before that one, it is waited for.
-    void choose(uint32_t queue, uint32_t waiting, int64_t start, bool left, uint32_t hold) {
+    void choose(unsigned level, const Operation& operation, uint32_t queue, uint32_t waiting, bool left, uint32_t hold) {
         const uint32_t id = queue >> shift_;
         const SiblingOrder* seen = &subscribers_[id].order;
-        int64_t first = ParentWheel::kNever;
+        int64_t first = kNever;
         for (const RecentOrder& r : recent_orders_) {
-            if (r.subscriber == id && r.start > start && r.start < first) {
+            if (r.subscriber == id && r.start > operation.start && r.start < first) {
                 first = r.start;
                 seen = &r.before;
             }
         }
         const uint32_t next = seen->first(waiting);
-        if (left && seen->again_before(index_of(queue), next, held_[queue].length, weight_of(queue, start))) hold = kPatience;
-        for (; waiting; waiting &= waiting - 1) {
-            Held& held = held_[(id << shift_) + static_cast<uint32_t>(__builtin_ctz(waiting))];
-            held.next = next & 7;
-            held.hold = hold & 3;
-        }
+        if (left && seen->again_before(index_of(queue), next, held_[queue].length, operation.own.weight)) hold = kPatience;
+        chosen_[level].push({operation.start + hierarchy_timing::kChosen[level], id << shift_, static_cast<uint8_t>(waiting),
+                             static_cast<uint8_t>(next), static_cast<uint8_t>(hold)});
+    }
+    // The same of those that wait at the subscriber.
+    void choose_next(int64_t start, uint32_t queue) {
+        const auto next = static_cast<uint8_t>(subscribers_[queue >> shift_].queues.next());
+        chosen_[0].push({start + hierarchy_timing::kChosen[0], queue, 0, next, 0});
     }
     // The other queues of its subscriber that wait with this one at its node or port in this class, a bit each. None when it waits alone.
     uint32_t beside(unsigned level, uint32_t queue, uint32_t cls) const {
@@ -645,7 +712,7 @@ class TimedHierarchy {
         const uint32_t first = queue - index_of(queue);
         return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), [&](uint32_t i) {
             RoundCredit seen = credits[first + i];
-            int64_t oldest = ParentWheel::kNever;
+            int64_t oldest = kNever;
             for (const RecentCredit& r : recent_[level - 1]) {
                 if (r.word == first + i && start - r.start < hierarchy_timing::kSeenCredit && r.start < oldest) {
                     oldest = r.start;
@@ -656,11 +723,13 @@ class TimedHierarchy {
         });
     }
     // Whether the queue that was picked may send in this round, and what is left then.
-    bool may_go(unsigned level, int64_t start, const Pick& pick, RoundCredit& credit) {
+    bool may_go(unsigned level, const Operation& operation, RoundCredit& credit) {
+        const Pick& pick = operation.pick;
+        const int64_t start = operation.start;
         const Held& held = held_[pick.queue];
         auto [place, seen] = credit_of(level, start, pick.queue, held.cls);
         const uint32_t word = pick.queue - index_of(pick.queue) + place;
-        const bool go = seen.pick(pick.round, subscribers_[pick.queue >> shift_].weight, held.cls, held.length);
+        const bool go = seen.pick(pick.round, operation.weight, held.cls, held.length);
         recent_[level - 1][next_recent_[level - 1]++ % kRecent] = {start, word, credits_[level - 1][word]};
         credit = credits_[level - 1][word] = seen;
         if (go) pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls, credit.credit >= 0);
@@ -668,13 +737,10 @@ class TimedHierarchy {
     }
 
     void ask(unsigned level, const Operation& operation) {
-        const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : operation.above;
+        const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : level == 1 ? operation.node : operation.port;
         const int64_t decided = operation.start + hierarchy_timing::kDecide[level];
         Gate& gate = gate_of(level, id);
-        if (any_waits(level, id) || !gate.open(decided) || (level == 1 && operation.behind)) {
-            wait(level, id, operation, decided);
-            return give_back(operation.start);
-        }
+        if (any_waits(level, id) || !gate.open(decided) || (level == 1 && operation.behind)) return wait(level, id, operation, decided);
         gate.charge(decided, operation.packet.length, tolerance_);
         pass(level, operation);
     }
@@ -683,15 +749,10 @@ class TimedHierarchy {
     void pass(unsigned level, Operation operation) {
         namespace t = hierarchy_timing;
         operation.picked = false;
-        if (level < 2) {
-            if (level == 1) operation.above = groups_[0][operation.above].above;
-            stages_[level + 1].push_in_order(operation);
-            return;
-        }
+        if (level < 2) return stages_[level + 1].push_in_order(operation);
         if (operation.slow)
-            above(0, operation.start, operation.packet.queue >> shift_, operation.node * sizes_.ports + operation.above,
-                  held_[operation.packet.queue].cls, operation.waited ? WaitsAbove::What::Left : WaitsAbove::What::Passed,
-                  operation.anew());
+            above(0, operation.start, operation.packet.queue >> shift_, place_of(operation), held_[operation.packet.queue].cls,
+                  operation.waited ? WaitsAbove::What::Left : WaitsAbove::What::Passed, operation.anew());
         if (operation.slow) held_[operation.packet.queue].waits = false;
         out_.push({operation.start + t::kOut, operation.packet});
         done_.push({operation.start + t::kDone, operation.packet.queue, operation.slow});
@@ -706,26 +767,26 @@ class TimedHierarchy {
         if (!held.waits) {
             held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0, 0};
         }
-        if (!any_waits(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
+        if (!any_waits(level, id)) place(level, id, decided);
         if (level == 0) {
             subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order);
-            above(0, operation.start, id, place_of(operation.node), held.cls, WaitsAbove::What::Arrives);
-            return;
+            choose_next(operation.start, packet.queue);
+            return end(operation, true);
         }
         if (!operation.waited)
-            above(0, operation.start, packet.queue >> shift_, operation.node * sizes_.ports + (level == 2 ? id : groups_[0][id].above),
-                  held.cls, WaitsAbove::What::Waits, operation.anew());
+            above(0, operation.start, packet.queue >> shift_, place_of(operation), held.cls, WaitsAbove::What::Waits, operation.anew());
         ++groups_[level - 1][id].count;
         held.level = static_cast<uint8_t>(level);
         held.parent = id & ((1U << 26) - 1);
         held.node = level == 2 ? operation.node : 0;
         held.alone = waits_elsewhere(level, packet.queue, held.parent, held.node);
         if (level == 1)
-            above(1, operation.start, id, groups_[0][id].above, held.cls, WaitsAbove::What::Arrives);
+            above(1, operation.start, id, operation.port, held.cls, WaitsAbove::What::Arrives);
         else if (!held.alone)
             above(1, operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Waits);
+        give_back(operation.start);
         const uint32_t others = beside(level, packet.queue, held.cls);
-        choose(packet.queue, others | 1U << index_of(packet.queue), operation.start, false, 0);
+        choose(level, operation, packet.queue, others | 1U << index_of(packet.queue), false, 0);
         if (others) return;  // one of them stands in the list
         pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
                                    credit_of(level, operation.start, packet.queue, held.cls).word, false);
@@ -741,22 +802,24 @@ class TimedHierarchy {
     std::vector<RoundCredit> credits_[2];  // as many for a subscriber as it has queues
     RecentCredit recent_[2][kRecent];
     RecentOrder recent_orders_[kRecent];
-    RecentWeight recent_weights_[kRecent];
-    unsigned next_recent_[2] = {0, 0}, next_order_ = 0, next_weight_ = 0;
+    unsigned next_recent_[2] = {0, 0}, next_order_ = 0;
+    SmallFifo<NewHold, 16> holds_[2];
+    SmallFifo<NewRule, 8> rules_[2];
+    SmallFifo<Chosen, 16> chosen_[3];
     std::vector<Class> classes_;  // by queue
     std::vector<Held> held_;      // by queue
     WaitsAbove above_[2];         // what subscribers have at nodes and ports, and nodes at ports
-    ParentWheel wheels_[3];
-    SmallFifo<Wake, 64> wakes_[2];             // subscribers and nodes that are to be looked at
+    GatePlaces levels_[3];
     SmallFifo<Operation, 16> stages_[3];       // on their way to the gate of this level
-    SmallFifo<Pick, 64> picks_;                // of subscribers
+    SmallFifo<Pick, 64> picks_;                // of subscribers,
+    unsigned known_ = 0;                       // and of how many it is known which queue it is
     std::optional<HierarchySetting> offered_;  // in the register before the levels
     int64_t offered_from_ = 0;
-    Opening opening_[3];
     std::optional<uint32_t> moved_;     // a node with a setting that the next walk tells of,
     uint32_t moved_more_ = 0;           // and how many come after it
     std::optional<uint32_t> node_set_;  // in this cycle
-    bool new_turn_ = false;
+    unsigned full_ = 0;                 // bit n: n cycles ago nothing had room that operations need
+    bool walk_due_ = false, new_turn_ = false;
     int64_t last_start_ = -2;  // when an operation started last that is not a walk
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;
     SmallFifo<int64_t, 64> back_, taken_, forgotten_;  // when places can be used again

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle. With the
-// hierarchy (Hierarchy) it makes the same decisions in nearly the same cycles (docs/architecture.md, "The model and the hierarchy").
+// Model of pst_access_edge_core: queue manager, scheduler, AQM, hierarchy and output FIFO, equal to the RTL at every port in every cycle.
 //
 // A cycle is begin(), then looks at what is offered and ready, then end(). Cycles before next_event() may be left out as long as nothing is
 // offered and nothing taken. Time is in cycles since reset.
