@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
-// estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own, whose model is in the library named last),
-// cycles, seed, tolerance of the shapers in cycles.
+// estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own), cycles, seed, tolerance of the shapers in
+// cycles. Last, with a hierarchy: queues of a subscriber, nodes, ports, classes, as 4,4,2,4; of an own scheduler the library of its model.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -32,9 +32,7 @@ struct Phase {
     unsigned hierarchy;  // per mille of the cycles in which a setting of the hierarchy is offered
 };
 
-// With a hierarchy the library is built with these.
-constexpr penstock::HierarchySizes kSizes{4, 4, 2, 4};
-// Before any traffic subscribers, nodes and ports get their settings; later only classes and weights change.
+// Before any traffic subscribers, nodes and ports get their settings. Later classes and weights change; in most runs so do parents.
 constexpr long kSetup = 4096;
 
 // The AQM's model as a device makes it.
@@ -52,9 +50,10 @@ penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
 
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
-            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance) {
+            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance,
+            const penstock::HierarchySizes& sizes) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, aqm, kSizes, own, tolerance);
+    Model model(queues, descriptors, aqm, sizes, own, tolerance);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -80,6 +79,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     const bool tight = Model::kHierarchy && seed % 3 == 1;
     // Of these and of every other run: hardly any queue is slow, so packets crowd before nodes and ports, which let batches of them go.
     const bool crowded = tight || (Model::kHierarchy && seed % 2 == 0);
+    const bool moves = below(4) != 0;  // parents' settings change in mid-traffic, too
     const auto draw_setting = [&] {
         CoreSetting s;
         s.queue = below(4) ? below(queues) : below(phase.hot);
@@ -104,16 +104,16 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     const auto draw_hierarchy = [&](bool setup) {
         using What = penstock::HierarchySetting::What;
         penstock::HierarchySetting s;
-        s.what = static_cast<What>(setup ? below(4) : 0);
-        const std::uint32_t counts[] = {queues, queues / kSizes.queues_per_subscriber, kSizes.nodes, kSizes.ports};
+        s.what = static_cast<What>(setup || moves ? below(4) : 0);
+        const std::uint32_t counts[] = {queues, queues / sizes.queues_per_subscriber, sizes.nodes, sizes.ports};
         s.id = below(counts[static_cast<int>(s.what)]);
-        s.parent = s.what == What::Subscriber ? below(kSizes.nodes) : s.what == What::Node ? below(kSizes.ports) : 0;
+        s.parent = s.what == What::Subscriber ? below(sizes.nodes) : s.what == What::Node ? below(sizes.ports) : 0;
         const auto kind = below(16);
         // About the rate of the traffic, so that each level is congested at times.
         s.shaper.mantissa = kind == 0 && below(2) ? 0 : kind < 6 ? 1 : 32768 + below(32768);
         s.shaper.exponent = kind < 6 ? 0 : 8 + below(10);
         s.shaper.burst = below(3) ? 0 : below(5000);
-        s.cls = static_cast<std::uint8_t>(below(kSizes.classes));
+        s.cls = static_cast<std::uint8_t>(below(sizes.classes));
         s.weight = static_cast<std::uint8_t>(1 + below(8));
         if (crowded && s.what == What::Subscriber) s.shaper = {};
         if (crowded && s.what > What::Subscriber) s.shaper = {32768 + below(32768), 9 + below(5), below(below(2) ? 20'000 : 2'000)};
@@ -262,13 +262,19 @@ int main(int argc, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
-    const penstock::OwnScheduler own{"own", argc > 8 ? argv[8] : "", {{"seed", 1}}};
+    const long kind = std::atol(argv[4]);
+    const char* const last = argc > 8 ? argv[8] : "";
+    const penstock::OwnScheduler own{"own", kind == 9 ? last : "", {{"seed", 1}}};
+    penstock::HierarchySizes sizes;
+    if (kind >= 6 && kind <= 8 &&
+        std::sscanf(last, "%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes) != 4)
+        return std::puts("sizes of the hierarchy?"), 2;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
-        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance);
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes);
     };
     using namespace penstock;
-    switch (std::atol(argv[4])) {
+    switch (kind) {
         case 0:
             return run.operator()<PassthroughCore>();
         case 1:

@@ -81,28 +81,34 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
         assert marked > (5 if estimate else 20) and dropped > 1000, counts
 
 
-# As compare_core.cpp has them.
 HIERARCHY = {"Hierarchy": 1, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
+SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("kind", "aqm", "tolerance"),
+    ("kind", "aqm", "tolerance", "sizes", "queues"),
     [
-        pytest.param(6, None, 1024, id="no_aqm", marks=pytest.mark.slow),
-        pytest.param(7, AQM, SHORT, id="codel"),
-        pytest.param(8, PIE, 1024, id="pie", marks=pytest.mark.slow),
+        pytest.param(6, None, 1024, {}, 64, id="no_aqm", marks=SLOW),
+        pytest.param(7, AQM, SHORT, {}, 64, id="codel"),
+        pytest.param(8, PIE, 1024, {}, 64, id="pie", marks=SLOW),
+        pytest.param(7, AQM, 1024, {"QueuesPerSubscriber": 1, "Nodes": 2, "Ports": 4, "Classes": 8}, 16, id="alone", marks=SLOW),
+        pytest.param(6, None, 1024, {"QueuesPerSubscriber": 2, "Nodes": 64, "Classes": 1}, 256, id="nodes", marks=SLOW),
+        pytest.param(6, None, SHORT, {"QueuesPerSubscriber": 8, "Nodes": 16, "Ports": 16, "Classes": 3}, 4096, id="many", marks=SLOW),
     ],
 )
 def test_core_with_a_hierarchy_is_equal_in_every_cycle(
-    compare_core: Path, kind: int, aqm: dict[str, object] | None, tolerance: int
+    compare_core: Path, kind: int, aqm: dict[str, object] | None, tolerance: int, sizes: dict[str, int], queues: int
 ) -> None:
-    """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
-    library = build_core(64, 256, True, print, aqm=aqm, hierarchy=HIERARCHY, tolerance=tolerance)
+    """The same with subscribers, nodes and ports, congested ones among them; in most runs rates, bursts, gates and parents change in
+    mid-traffic, in all of them classes and weights."""
+    hierarchy = HIERARCHY | sizes
+    library = build_core(queues, 4 * queues, True, print, aqm=aqm, hierarchy=hierarchy, tolerance=tolerance)
     left = 0
-    # Of every third one nodes and ports are so slow that nodes hold back; with the usual seed the last one shows most of that.
-    for number in (*range(seed(), seed() + 6), seed() + 9):
-        left += compared(compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number, tolerance=tolerance)[1]
-    assert left > 20_000
+    for number in range(seed(), seed() + 10):
+        left += compared(
+            compare_core, library, queues, 4 * queues, kind, CORE_CYCLES // 3, number, tolerance=tolerance, hierarchy=hierarchy
+        )[1]
+    assert left > 50_000
 
 
 @pytest.fixture(

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Whole devices with a hierarchy on both engines: the model is the RTL's twin but for rare cases of a cycle or two, after which queues may
-go on in another order. docs/architecture.md, "The model and the hierarchy", has the allowed difference, which is tested here."""
+"""Whole devices with a hierarchy on both engines: every frame has the same fate in the same cycle, whatever is set in mid-traffic."""
 
 import multiprocessing
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from penstock.designs import configs
@@ -23,9 +21,8 @@ from penstock.testing.testjobs import assert_clean, ip_frame
 from penstock.testing.testkit import seed
 
 TIMING = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
-JOBS = 24
-# Shares: of jobs that are equal in everything, of departures in the same cycle, and of packets that another fate may befall.
-EQUAL_JOBS, SAME_CYCLE, COUNTS = 0.8, 0.99, 0.001
+SLOW = pytest.mark.slow
+JOBS = 5  # each level is congested in its turn
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,78 +31,83 @@ def built() -> None:
     engine.build(print)
 
 
-@pytest.fixture(scope="session")
-def device() -> tuple[configs.Configuration, Path]:
-    """A configuration and its library."""
-    config = configs.load("tree_2048")
-    return config, verilate.build_device(config, print)
-
-
 def both(config: configs.Configuration, library: Path, described: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a job on both engines."""
     one, other = (engine.run(described | {"device": twins.device(config, where, TIMING)}) for where in (library, None))
     return one, other
 
 
-def nearly_equal(config: configs.Configuration, library: Path, jobs: list[twins_hierarchy.HierarchyJob]) -> None:
-    """Compare the engines on these jobs within what docs/architecture.md allows.
-
-    A setting that is written in the very cycle in which its parent is looked at may shift a whole job, so such jobs count whole.
-    """
-    apart, packets, equal, acted, found = 0, 0, 0, 0, []
+def equal(config: configs.Configuration, jobs: Iterable[twins_hierarchy.HierarchyJob], packets: int) -> None:
+    """Compare the engines on these jobs: drops, marks, each departure with its cycle and latency. So many packets must have come."""
+    library, came, acted = verilate.build_device(config, print), 0, 0
     for made in jobs:
         rtl, model = both(config, library, made.job)
         for one in (rtl, model):
             assert_clean(one)
-        equal += twins.differences(rtl, model) == []
-        apart += twins_hierarchy.counts_differ(rtl, model)
-        packets += rtl["packets"]["in"]
-        acted += rtl["packets"]["dropped"].get("aqm", 0) + rtl["marked_packets"]
-        if not made.job["timed_register_writes"]:
-            found.append(twins_hierarchy.times(rtl, model))
-        if twins_hierarchy.counts_differ(rtl, model) == 0:  # else other frames may have been dropped
-            assert twins_hierarchy.lengths_differ(rtl, model) == [], made.tight
-    same = float((np.concatenate(found) == 0).mean()) if found else 1.0
-    print(
-        f"{equal} of {len(jobs)} jobs equal, {same:.5f} of the departures in the same cycle, counts of {packets} packets differ by {apart}"
-    )
-    assert packets > 20_000 and (acted > 200) == (config.aqm != "none"), f"{acted} packets dropped or marked by the AQM"
-    assert equal >= EQUAL_JOBS * len(jobs)
-    assert same >= SAME_CYCLE
-    assert apart <= COUNTS * packets
+        assert twins.differences(rtl, model) == [], f"PENSTOCK_SEED={made.job['seed']}, {made.tight}"
+        came += rtl["packets"]["in"]
+        acted += rtl["packets"]["dropped"].get("aqm", 0)
+    assert came > packets and (acted > 20) == (config.aqm != "none"), f"{came} packets, {acted} of them dropped by the AQM"
 
 
-def test_devices_are_equal_while_parents_keep_their_settings(device: tuple[configs.Configuration, Path]) -> None:
-    """Departures and drops, each level congested in its turn."""
-    jobs = [twins_hierarchy.HierarchyJob(device[0], number, changes=False) for number in range(seed(), seed() + JOBS)]
+@pytest.mark.parametrize("changes", [False, True], ids=["kept", "changes"])
+@pytest.mark.parametrize("name", [pytest.param("tree_2048", marks=SLOW), "tree_codel_64"])
+def test_devices_are_equal(name: str, changes: bool) -> None:
+    """Each level congested in its turn, with bursts, classes, weights; settings of queues and parents change in mid-traffic, or do not."""
+    config = configs.load(name)
+    jobs = [twins_hierarchy.HierarchyJob(config, number, changes) for number in range(seed(), seed() + JOBS)]
     assert {made.tight for made in jobs} == set(twins_hierarchy.LEVELS)
-    nearly_equal(*device, jobs)
+    equal(config, jobs, 5000)
 
 
-def test_devices_are_equal_when_parents_change(device: tuple[configs.Configuration, Path]) -> None:
-    """Rates, gates and parents change in mid-traffic."""
-    jobs = [twins_hierarchy.HierarchyJob(device[0], number) for number in range(seed() + 1000, seed() + 1000 + 2 * JOBS)]
-    nearly_equal(*device, [made for made in jobs if made.job["timed_register_writes"]][: JOBS // 2])
-
-
-SLOW = pytest.mark.slow
-
-
+# Of the last ones nothing is usual: one queue a subscriber, many nodes and ports, few of all, other tolerances.
+@SLOW
 @pytest.mark.parametrize(
-    ("name", "aqm"),
+    ("name", "overrides"),
     [
-        pytest.param("tree_codel_64", "codel", marks=SLOW),
-        pytest.param("tree_codel_2048", "codel", marks=SLOW),
-        pytest.param("tree_2048", "pie", marks=SLOW),
-        pytest.param("tree_64", "none", marks=SLOW),
-        pytest.param("live_tree_16", "codel", marks=SLOW),
+        ("tree_codel_2048", {}),
+        ("tree_2048", {"aqm": "pie"}),
+        ("tree_64", {}),
+        ("live_tree_16", {}),
+        ("tree_codel_64", {"hierarchy.queues_per_subscriber": 1, "hierarchy.nodes": 32, "hierarchy.ports": 8, "tolerance_cycles": 64}),
+        ("tree_64", {"hierarchy.queues_per_subscriber": 8, "hierarchy.classes": 1, "admission.classes": 1, "hierarchy.nodes": 2}),
+        ("tree_codel_2048", {"hierarchy.queues_per_subscriber": 2, "hierarchy.nodes": 256, "hierarchy.ports": 16, "hierarchy.classes": 8,
+                             "admission.classes": 8, "tolerance_cycles": 20_000}),
     ],
-)
-def test_other_devices_are_equal(name: str, aqm: str) -> None:
-    """With an AQM before the hierarchy; and at 10 MHz, where a packet takes less cycles."""
-    config = configs.with_overrides(configs.load(name), {"aqm": aqm})
-    library = verilate.build_device(config, print)
-    nearly_equal(config, library, [twins_hierarchy.HierarchyJob(config, number) for number in range(seed(), seed() + JOBS)])
+)  # fmt: skip
+def test_other_devices_are_equal(name: str, overrides: dict[str, object]) -> None:
+    """Several seeds of each; with an AQM before the hierarchy; and at 10 MHz, where a packet takes less cycles."""
+    config = configs.with_overrides(configs.load(name), overrides)
+    equal(config, (twins_hierarchy.HierarchyJob(config, number) for number in range(seed(), seed() + 5 * JOBS)), 20_000)
+
+
+def found(engine_name: str) -> dict[str, Any]:
+    """Run the scenario of 50 queues, with CoDel and changes of all kinds, on one engine."""
+    described, document = scenario.load(Path(__file__).parent / "changes.yaml", [])
+    config = configuration(described, document)
+    planned = job.build(described, document, config, engine_name).job
+    if engine_name == "rtl":
+        planned["device"]["library"] = str(verilate.build_device(config, print))
+    return engine.run(planned | {"keep_departures": True})
+
+
+# What the RTL sent and dropped of two queues of one subscriber, and their mean latency in ns. The subscriber is placed in its wheel a cycle
+# after another one that has come out early, as it was beyond the horizon. It waits two cycles for that, from then on another queue goes.
+CHANGES = {940: (49_113, 12_991, 713.794), 943: (895, 65_731, 569_472.483)}
+
+
+def test_the_model_does_what_the_rtl_did() -> None:
+    """10 million cycles; the RTL takes minutes for them."""
+    model = found("model")
+    for queue, (out, drop, mean) in CHANGES.items():
+        assert (model["queue"]["out_packets"][queue], model["queue"]["drop_packets"][queue]) == (out, drop)
+        cycles = model["latency_cycles"][model["departures"]["queue"] == queue]
+        assert cycles.mean() / 0.22 == pytest.approx(mean, abs=0.001)
+
+
+@SLOW
+def test_changes_are_equal() -> None:
+    assert twins.differences(found("rtl"), found("model")) == []
 
 
 def test_every_comparison_can_fail() -> None:
@@ -118,7 +120,6 @@ def test_every_comparison_can_fail() -> None:
         for more in ([], slower)
     )
     assert twins.differences(one, other) != []
-    assert twins_hierarchy.times(one, other).max() > 0
 
 
 def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -> list[tuple[int, int]]:
@@ -562,10 +563,8 @@ def test_scenarios_are_equal(name: str, settings: list[str]) -> None:
     one, other = (engine.run(plan.job) for plan in plans)
     for run in (one, other):
         assert_clean(run)
-    assert one["packets"] == other["packets"]
     assert (one["packets"]["dropped"].get("aqm", 0) > 0) == (config.aqm != "none")
-    assert np.array_equal(one["departures"]["queue"], other["departures"]["queue"])
-    assert twins_hierarchy.times(one, other).max() <= 64
+    assert twins.differences(one, other) == []
 
 
 def test_a_wrong_key_is_told() -> None:

@@ -38,10 +38,13 @@ def compared(
     number: int,
     model: Path | None = None,
     tolerance: int = DEFAULT_TOLERANCE_CYCLES,
+    hierarchy: dict[str, int] | None = None,
 ) -> list[int]:
     """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler.
-    `tolerance`: what the core was built with."""
-    command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *([model] if model else [])]
+    `tolerance`, `hierarchy`: what the core was built with."""
+    sizes = ",".join(str(hierarchy[key]) for key in ("QueuesPerSubscriber", "Nodes", "Ports", "Classes")) if hierarchy else None
+    last = [each for each in (model, sizes) if each]
+    command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *last]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout + done.stderr
     return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]
