@@ -35,57 +35,50 @@ def test_control(parameters: dict[str, int]) -> None:
     run_module("access_edge", "pst_control", parameters, sources=library.sources_of("pst_control"))
 
 
+# Each of these is compiled once, for as many tests as can share it.
+EVERYTHING = {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5,
+              "ShareSizes": 2, "AqmKind": 1}  # fmt: skip
+QUEUES_ALONE = {"Queues": 40, "Busiest": 6}
+BOTH = pytest.mark.parametrize("parameters", [EVERYTHING, QUEUES_ALONE], ids=["hierarchy", "queues-alone"])
+
+
+def run(parameters: dict[str, int], testcase: str) -> None:
+    run_module("access_edge", "pst_control", parameters, testcase, sources=library.sources_of("pst_control"))
+
+
 def test_hierarchy() -> None:
-    hierarchy = {"Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3}
-    run_module(
-        "access_edge", "pst_control", {"Queues": 64, **hierarchy}, "settings_of_the_hierarchy", sources=library.sources_of("pst_control")
-    )
+    run(EVERYTHING, "settings_of_the_hierarchy")
 
 
 def test_shares() -> None:
-    shares = {"Queues": 64, "ShareClasses": 3, "ShareSizes": 2}
-    run_module("access_edge", "pst_control", shares, "settings_of_shares", sources=library.sources_of("pst_control"))
+    run(EVERYTHING, "settings_of_shares")
+
+
+@pytest.mark.slow
+def test_shares_alone() -> None:
+    run({"Queues": 64, "ShareClasses": 3, "ShareSizes": 2}, "settings_of_shares")
 
 
 @pytest.mark.parametrize("there", [1, 0], ids=["there", "not-there"])
 def test_node_snapshots(there: int) -> None:
-    parameters = {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "NodeCounters": there}
-    run_module("access_edge", "pst_control", parameters, "node_snapshots", sources=library.sources_of("pst_control"))
+    run(EVERYTHING | ({"NodeCounters": 1} if there else {}), "node_snapshots")
 
 
-@pytest.mark.parametrize("busiest", [6, pytest.param(64, marks=pytest.mark.slow)])
-def test_scans(busiest: int) -> None:
-    run_module("access_edge", "pst_control", {"Queues": 40, "Busiest": busiest}, "scans", sources=library.sources_of("pst_control"))
-
-
-EVERYTHING = pytest.mark.parametrize(
-    "parameters",
-    [
-        {
-            "Queues": 64,
-            "Hierarchy": 1,
-            "QueuesPerSubscriber": 8,
-            "Nodes": 4,
-            "Ports": 2,
-            "Classes": 3,
-            "ShareClasses": 5,
-            "ShareSizes": 2,
-            "AqmKind": 1,
-        },
-        {"Queues": 40},
-    ],  # fmt: skip
-    ids=["hierarchy", "queues-alone"],
+@pytest.mark.parametrize(
+    "parameters", [QUEUES_ALONE, pytest.param({"Queues": 40, "Busiest": 64}, marks=pytest.mark.slow)], ids=["6", "64"]
 )
+def test_scans(parameters: dict[str, int]) -> None:
+    run(parameters, "scans")
 
 
-@EVERYTHING
+@BOTH
 def test_provisioning(parameters: dict[str, int]) -> None:
-    run_module("access_edge", "pst_control", parameters, "provisioning", sources=library.sources_of("pst_control"))
+    run(parameters, "provisioning")
 
 
-@EVERYTHING
+@BOTH
 def test_read_back(parameters: dict[str, int]) -> None:
-    run_module("access_edge", "pst_control", parameters, "read_backs", sources=library.sources_of("pst_control"))
+    run(parameters, "read_backs")
 
 
 class Bench:
