@@ -64,9 +64,7 @@ def test_node_snapshots(there: int) -> None:
     run(EVERYTHING | ({"NodeCounters": 1} if there else {}), "node_snapshots")
 
 
-@pytest.mark.parametrize(
-    "parameters", [QUEUES_ALONE, pytest.param({"Queues": 40, "Busiest": 64}, marks=pytest.mark.slow)], ids=["6", "64"]
-)
+@pytest.mark.parametrize("parameters", [QUEUES_ALONE, pytest.param({"Queues": 40, "Busiest": 64}, marks=pytest.mark.slow)], ids=["6", "64"])
 def test_scans(parameters: dict[str, int]) -> None:
     run(parameters, "scans")
 
