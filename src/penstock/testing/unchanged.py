@@ -8,6 +8,7 @@ speaks of them), planted faults and other test files are no code.
 import functools
 import hashlib
 import os
+import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -38,7 +39,7 @@ class State:
         self._root = root
         variables = sorted(item for item in environment.items() if item[0].startswith("PENSTOCK_") and item[0] not in _NO_MATTER)
         code = tokens.digest_of((root / file for file in files_of(root) if _is_code(file)), root)
-        self.key = verdicts.key(["tests", basis.seed(), variables, code])
+        self.key = verdicts.key(["tests", basis.seed(), variables, code, platform.release()])  # some tests are about the kernel, too
 
     def passed(self) -> dict[str, str]:
         """Return what has passed: the names of tests, each with what its file said; nothing when all are to run."""
