@@ -105,6 +105,7 @@ class Hierarchy(BaseModel):
     nodes: Count = Field(description="Number of access nodes, a power of two, at least 2.")
     ports: Count = Field(description="Number of ports, a power of two, at least 2.")
     classes: int = Field(strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of traffic classes; 0 goes first.")
+    guarantees: bool = Field(False, strict=True, description="Queues and subscribers may have guaranteed rates.")
 
     @model_validator(mode="after")
     def _check(self) -> "Hierarchy":
@@ -384,7 +385,18 @@ def model_settings(config: Config) -> dict[str, Any]:
         settings["node_counters"] = True
     if config.admission:
         settings["share_classes"] = config.admission.classes
-    return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
+    return settings | ({"hierarchy": _hierarchy_of_model(config)} if config.hierarchy else {})
+
+
+def _hierarchy_of_model(config: Config) -> dict[str, Any]:
+    assert config.hierarchy
+    told = config.hierarchy.model_dump(exclude={"guarantees"})
+    return told | ({"guarantee_cycles": guarantee_cycles(config)} if config.hierarchy.guarantees else {})
+
+
+def guarantee_cycles(config: Config) -> int:
+    """Return the lateness that guaranteed rates make up for: a sixteenth of a second, more than the rounds of a congested node take."""
+    return max(config.clock_hz // 16, config.tolerance_cycles)
 
 
 def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
@@ -457,4 +469,5 @@ def _hierarchy_numbers(config: Config) -> dict[str, str]:
         "Nodes": str(hierarchy.nodes),
         "Ports": str(hierarchy.ports),
         "Classes": str(hierarchy.classes),
+        **({"GuaranteeCycles": str(guarantee_cycles(config))} if hierarchy.guarantees else {}),
     }

@@ -27,8 +27,8 @@ class Member:
 
     def set(self, **settings: Any) -> Self:
         """Set at once what is named, by the keys of a scenario: a queue's `rate`, `burst`, `limit_packets`, `limit_bytes`, `aqm`,
-        `traffic_class` and `weight`; `rate`, `burst`, `node` and `weight` of a subscriber; `rate`, `burst` and `port` of a node; `rate` and
-        `burst` of a port. Raises UserError."""
+        `traffic_class`, `weight` and `guarantee`; `rate`, `burst`, `node`, `weight` and `guarantee` of a subscriber; `rate`, `burst` and
+        `port` of a node; `rate` and `burst` of a port. Raises UserError."""
         self._device.write_all(self._device.setup.writes(self.level, self.index, settings))
         return self
 

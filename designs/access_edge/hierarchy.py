@@ -43,6 +43,7 @@ class ScenarioHierarchy(Parents):
                 rate=entry.rate,
                 burst=entry.burst,
                 weight=entry.weight if isinstance(entry, Subscriber) else None,
+                guarantee=entry.guarantee if isinstance(entry, Subscriber) else None,
                 **({ABOVE[kind]: above} if kind in ABOVE else {}),
             )
             self.change(kind, ident, given, key)

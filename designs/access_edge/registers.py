@@ -194,10 +194,10 @@ NO_AQM = Aqm(0, enable=False)
 
 
 def hierarchy_writes(
-    level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1
+    level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1, guarantee: int | None = None
 ) -> list[tuple[int, int]]:
     """Return the writes that give a subscriber, node or port its rate (bit/s), burst (byte) and parent at once, and a subscriber its weight
-    (1..8); see `queue_writes`."""
+    (1..8) and its guaranteed rate (bit/s, 0: none; None for devices without guarantees); see `queue_writes`."""
     mantissa, exponent = rate_code(rate, clock_hz)
     return [
         (address("tree_index"), index),
@@ -205,15 +205,25 @@ def hierarchy_writes(
         (address("tree_burst"), burst_cycles(burst, rate, clock_hz)),
         (address("tree_parent"), parent),
         *([(address("tree_class"), word("tree_class", weight=weight - 1))] if level == "subscriber" else []),
+        *(guarantee_writes(guarantee, clock_hz) if level == "subscriber" else []),
         (address("queue_command"), COMMAND_HIERARCHY[level]),
     ]
 
 
-def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int, int]]:
-    """Return the writes that give a queue its class (0..7) and its weight (1..8) in its subscriber at once."""
+def guarantee_writes(guarantee: int | None, clock_hz: int) -> list[tuple[int, int]]:
+    """Return the write of a guaranteed rate in bit/s, 0: none; of a device without guarantees (None) nothing."""
+    if guarantee is None:
+        return []
+    mantissa, exponent = rate_code(guarantee, clock_hz) if guarantee else (0, 0)
+    return [(address("tree_guarantee"), word("tree_guarantee", mantissa=mantissa, exponent=exponent))]
+
+
+def class_writes(queue: int, traffic_class: int, weight: int, guarantee: int | None = None, clock_hz: int = 0) -> list[tuple[int, int]]:
+    """Return the writes that give a queue its class (0..7), its weight (1..8) in its subscriber and its guaranteed rate at once."""
     return [
         (address("tree_index"), queue),
         (address("tree_class"), word("tree_class", cls=traffic_class, weight=weight - 1)),
+        *guarantee_writes(guarantee, clock_hz),
         (address("queue_command"), COMMAND_HIERARCHY["queue"]),
     ]
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictIn
 from penstock.basics.models import Duration, Model
 from penstock.basics.units import describe, parse_rate
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, MemoryShare, QueueRate, QueueSettings
+from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, Guarantee, MemoryShare, QueueRate, QueueSettings
 from penstock.designs.access_edge.settings.memory_faults import MemoryFault
 from penstock.scenarios.common import (
     Capture,
@@ -159,6 +159,10 @@ class Subscriber(Parent):
         ge=1,
         le=registers.MAX_WEIGHT,
         description="Share among subscribers below a congested node or port, in each class; 1 unless given.",
+    )
+    guarantee: Guarantee | None = Field(
+        None,
+        description="Rate that it gets below a congested node or port before the rest is shared by weight, within a class; 0: none.",
     )
     node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
     spread: Spread | None = Field(None, description="In place of `node`: they are dealt to several nodes.")

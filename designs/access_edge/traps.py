@@ -1,8 +1,10 @@
-"""Remarks on scenarios that do not do what they seem to: limits that are none, and marks that nothing can carry."""
+"""Remarks on scenarios that do not do what they seem to: limits that are none, marks that nothing can carry, guarantees beyond a rate."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from penstock.basics.units import format_rate
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config
@@ -14,7 +16,36 @@ NAMED = 3  # queues that a remark names
 
 def notes(plan: "EdgePlan", scenario: "Scenario", config: "Config") -> list[str]:
     """Return the remarks, a sentence or two each."""
-    return _memory(plan, config) + _marks(plan, scenario, config)
+    return _memory(plan, config) + _marks(plan, scenario, config) + _guarantees(plan, config)
+
+
+def _guarantees(plan: "EdgePlan", config: "Config") -> list[str]:
+    """Return a remark for each level at which more is guaranteed than parents may carry when the run begins; it names one of them."""
+    if plan.parents is None or not (config.hierarchy and config.hierarchy.guarantees):
+        return []
+    per, hierarchy, places = config.hierarchy.queues_per_subscriber, plan.parents.hierarchy, plan.parents.places
+    sums: dict[str, dict[int, int]] = {"subscribers": {}, "nodes": {}, "ports": {}}
+    for subscriber in range(config.queues // per):
+        queues = sum(plan.settings.settings(queue).guarantee_bps for queue in range(subscriber * per, (subscriber + 1) * per))
+        node = int(places["node_of"][subscriber])
+        own = hierarchy.settings("subscribers", subscriber).guarantee_bps
+        for kind, ident, amount in (
+            ("subscribers", subscriber, queues),
+            ("nodes", node, own),
+            ("ports", int(places["port_of"][node]), own),
+        ):
+            sums[kind][ident] = sums[kind].get(ident, 0) + amount
+    found = []
+    for kind, children in (("subscribers", "queues"), ("nodes", "subscribers"), ("ports", "subscribers")):
+        rates = {ident: hierarchy.settings(kind, ident).rate_bps for ident, amount in sums[kind].items() if amount}
+        over = [ident for ident, rate in rates.items() if rate and sums[kind][ident] > rate]
+        if over:
+            more = f", and so for {len(over) - 1:,} other {kind}" if len(over) > 1 else ""
+            found.append(
+                f"The {children} below {kind[:-1]} {over[0]} are guaranteed {format_rate(sums[kind][over[0]])} together, but it carries "
+                f"{format_rate(rates[over[0]] or 0)}{more}: they take turns then, packet by packet, and nothing is left for others."
+            )
+    return found
 
 
 def _memory(plan: "EdgePlan", config: "Config") -> list[str]:

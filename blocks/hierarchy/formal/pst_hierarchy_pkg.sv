@@ -8,6 +8,12 @@ package pst_hierarchy_pkg;
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [2:0] weight_t;
 
+  // Guaranteed rate of a queue or a subscriber: the period, coded as a shaper's; mantissa 0: there is none.
+  typedef struct packed {
+    logic [4:0]  exponent;
+    logic [15:0] mantissa;
+  } guarantee_t;
+
   // Bits of a class in a memory, where there are so many classes.
   function automatic int unsigned kept_class_width(int unsigned classes);
     return classes > 1 ? $clog2(classes) : 1;

@@ -57,7 +57,7 @@ module pst_round_credit_proof
   pst_round_credit #(
       .Subscribers(2), .QueuesPerSubscriber(Indexes)
   ) u_dut (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .now_i('0), .s_op_walk_i(1'b0), .s_op_guarantee_i('0), .s_op_early_len_i('0), .s_op_fresh_i(1'b0),
       .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
       .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_round_i(op_round_i),
       .s_op_picked_i(op_picked_i), .s_op_len_i(op_len_i),

@@ -43,10 +43,12 @@ module pst_sibling_order_proof
   logic [Indexes-1:0] again, alike;
   logic init_done;
 
+  logic unused_idle;    // there are no guarantees
+
   pst_sibling_order #(
       .Subscribers(2), .QueuesPerSubscriber(Indexes)
   ) u_dut (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .now_i('0), .s_op_release_i(1'b0), .s_op_walk_i(1'b0), .s_op_guarantee_i('0), .idle_o(unused_idle),
       .s_op_valid_i(op_valid_i), .s_op_charge_i(op_charge_i), .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
       .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_len_i(op_len_i), .s_op_empties_i(op_empties_i), .before_o(order),
       .alike_o(alike), .again_o(again), .init_done_o(init_done)

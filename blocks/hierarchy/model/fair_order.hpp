@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "guarantee.hpp"
+
 namespace penstock {
 
 constexpr uint32_t kMaxWeight = 8;
@@ -24,6 +26,7 @@ struct RoundCredit {
 
     int32_t credit = 0;  // bytes
     uint16_t round = 0, cls = 0;
+    Guarantee guarantee;
 
     // A queue of class `new_class` is picked in round `now` of its node or port; `weight`: of the subscriber. May it go?
     bool pick(uint32_t now, uint32_t weight, uint32_t new_class, uint32_t length) {
@@ -40,9 +43,9 @@ struct RoundCredit {
 
     struct Place;
     // Which of a subscriber's `count` words is that of class `of_class`: the first that says so, else the word with the number of the queue
-    // that asks, and what was in it is forgotten. `word(i)` gives a word.
+    // that asks, and what was in it is forgotten: its guarantee is then due since `anew`. `word(i)` gives a word.
     template <class Word>
-    static Place find(uint32_t count, uint32_t of_class, uint32_t index, Word word);
+    static Place find(uint32_t count, uint32_t of_class, uint32_t index, int64_t anew, Word word);
 
   private:
     static constexpr uint16_t kNoRound = 0xFFFF;
@@ -54,11 +57,12 @@ struct RoundCredit::Place {
 };
 
 template <class Word>
-RoundCredit::Place RoundCredit::find(uint32_t count, uint32_t of_class, uint32_t index, Word word) {
+RoundCredit::Place RoundCredit::find(uint32_t count, uint32_t of_class, uint32_t index, int64_t anew, Word word) {
     for (uint32_t i = 0; i < count; ++i)
         if (const RoundCredit found = word(i); found.cls == of_class) return {i, found};
     RoundCredit fresh;
     fresh.round = kNoRound;
+    fresh.guarantee.stamp = anew;
     return {index, fresh};
 }
 
@@ -120,6 +124,17 @@ class FairLists {
     uint32_t last_ = 0;   // when a queue left with credit for more, in 8 cycles
 };
 
+// Which of a subscriber's queues are within their guarantees, a bit each, and which was so last: these go in turn.
+struct Guaranteed {
+    uint32_t queues = 0, last = 0;
+
+    // Of these the first after the last one.
+    uint32_t next(uint32_t of) const {
+        const uint32_t after = of >> last >> 1;
+        return static_cast<uint32_t>(after ? std::countr_zero(after) + static_cast<int>(last) + 1 : std::countr_zero(of));
+    }
+};
+
 // Which of a subscriber's queues is next (pst_sibling_order): of one class, the one that has had the least, in bytes by weight. A queue has
 // had what it has sent to the gates, the packet that waits there included. What is kept is by how much each is behind the one of its class
 // that has had the most, kMost at most: so nothing wraps, and a queue that was idle is not paid for more than a largest packet or so.
@@ -128,16 +143,29 @@ class SiblingOrder {
     static constexpr uint32_t kMost = (1u << 20) - 1;        // 1/52.5 byte at weight 1, 20 kB
     static constexpr uint32_t kMostPaused = (1u << 16) - 1;  // the same of a queue that had run empty, 1.2 kB
 
-    // A packet of queue `index` comes to the gates. `empties`: it has left its queue empty.
-    void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight, bool empties) {
+    // A packet of queue `index` comes to the gates. `empties`: it has left its queue empty; `free`: it goes by its guarantee.
+    void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight, bool empties, bool free = false) {
         const uint32_t most = words_[index] & kEmpty ? kMostPaused : kMost;
-        const uint32_t more = cost(length, weight), mine = std::min(words_[index] & kMost, most);
+        const uint32_t more = free ? 0 : cost(length, weight), mine = std::min(words_[index] & kMost, most);
         if (more > mine) {
             const uint32_t step = more - mine;
             for (uint32_t& word : words_)
                 if (word >> kClassAt == cls) word = (word & ~kMost) | std::min((word & kMost) + step, kMost);
         }
         words_[index] = cls << kClassAt | (empties ? kEmpty : 0) | (more > mine ? 0 : mine - more);
+    }
+
+    // Queues whose last packet was of this class, a bit each.
+    uint32_t of_class(uint32_t cls) const {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) found |= uint32_t{words_[i] >> kClassAt == cls} << i;
+        return found;
+    }
+
+    // The packet of queue `index` that was charged goes by its guarantee after all.
+    void refund(uint32_t index, uint32_t length, uint32_t weight) {
+        const uint32_t behind = std::min((words_[index] & kMost) + cost(length, weight), kMost);
+        words_[index] = (words_[index] & ~kMost) | behind;
     }
 
     // Would queue `a`, had it one more packet such as this one, go before `b`?
@@ -151,8 +179,9 @@ class SiblingOrder {
         return behind_a != behind_b ? behind_a > behind_b : a < b;
     }
 
-    // The first of the queues `candidates`, a bit each, none of which may be 0 altogether.
-    uint32_t first(uint32_t candidates) const {
+    // The first of the queues `candidates`, a bit each, none of which may be 0 altogether; those within their guarantees go first, in turn.
+    uint32_t first(uint32_t candidates, Guaranteed guaranteed = {}) const {
+        if (candidates & guaranteed.queues) return guaranteed.next(candidates & guaranteed.queues);
         auto found = static_cast<uint32_t>(std::countr_zero(candidates));
         for (candidates &= candidates - 1; candidates; candidates &= candidates - 1) {
             const auto next = static_cast<uint32_t>(std::countr_zero(candidates));
@@ -177,13 +206,13 @@ class SubscriberQueues {
     bool empty() const { return waiting() == 0; }
     uint32_t next() const { return next_; }
 
-    void wait(uint32_t index, uint32_t cls, const SiblingOrder& order) {
+    void wait(uint32_t index, uint32_t cls, const SiblingOrder& order, Guaranteed guaranteed = {}) {
         classes_[index] = static_cast<uint8_t>(cls);
-        choose(order);
+        choose(order, guaranteed);
     }
-    void leave(uint32_t index, const SiblingOrder& order) {
+    void leave(uint32_t index, const SiblingOrder& order, Guaranteed guaranteed = {}) {
         classes_[index] = kNot;
-        choose(order);
+        choose(order, guaranteed);
     }
 
   private:
@@ -195,9 +224,9 @@ class SubscriberQueues {
         for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) found |= uint32_t{classes_[i] == cls} << i;
         return found;
     }
-    void choose(const SiblingOrder& order) {
+    void choose(const SiblingOrder& order, Guaranteed guaranteed) {
         const uint8_t highest = *std::min_element(classes_.begin(), classes_.end());
-        if (highest != kNot) next_ = static_cast<uint8_t>(order.first(of_class(highest)));
+        if (highest != kNot) next_ = static_cast<uint8_t>(order.first(of_class(highest), guaranteed));
     }
 
     std::array<uint8_t, kMaxQueuesPerSubscriber> classes_{kNot, kNot, kNot, kNot, kNot, kNot, kNot, kNot};  // of each that waits

@@ -161,7 +161,8 @@ class Hierarchy {
         return subscribers_[subscriber_of(queue)].credits[static_cast<size_t>(level)];
     }
     RoundCredit::Place credit_of(Level level, uint32_t queue, uint32_t cls) {
-        return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), [&](uint32_t i) { return credits(level, queue)[i]; });
+        return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), 0,
+                                 [&](uint32_t i) { return credits(level, queue)[i]; });
     }
 
     void pass(int64_t now, uint32_t queue, Level level, std::vector<uint32_t>& left) {

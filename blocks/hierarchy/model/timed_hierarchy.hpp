@@ -19,6 +19,8 @@
 #include "fair_order.hpp"
 #include "fair_picker.hpp"
 #include "gate_places.hpp"
+#include "guarantee.hpp"
+#include "sibling_guarantees.hpp"
 #include "waits_above.hpp"
 
 namespace penstock {
@@ -57,10 +59,14 @@ inline constexpr int kHoldLeast = 11;                            // log2 of the 
 inline constexpr int kHoldMost = 15;                             // and how many doublings of it count
 inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet; a parent that needs as many lets no batches go
 inline constexpr int kSeenCredit = 7;  // cycles from one pick's operation to that which sees what the first left of credit
+// From the start of an operation until a queue's guarantee is looked at and charged, and until it is compared with its siblings'; from when
+// a subscriber's is looked at until node or port decides, and from when its stamp is read.
+inline constexpr int kPay = 4, kCompare = 5, kLookAhead = 1, kAnew = 2;
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
     uint32_t queues_per_subscriber = 1, nodes = 2, ports = 2, classes = 1;
+    uint32_t guarantee_cycles = 0;  // lateness that guarantees make up for; 0: there are none
 };
 
 // A setting of the hierarchy, as pst_hierarchy_pkg::setting_e has them.
@@ -68,9 +74,10 @@ struct HierarchySetting {
     enum class What : uint8_t { Queue, Subscriber, Node, Port };
     What what = What::Queue;
     uint32_t id = 0;
-    ShaperSetting shaper{};       // subscriber, node, port
-    uint32_t parent = 0;          // of a subscriber its node, of a node its port
-    uint8_t cls = 0, weight = 1;  // queue
+    ShaperSetting shaper{};        // subscriber, node, port
+    uint32_t parent = 0;           // of a subscriber its node, of a node its port
+    uint8_t cls = 0, weight = 1;   // queue
+    GuaranteeSetting guarantee{};  // queue, subscriber
 };
 
 class TimedHierarchy {
@@ -99,6 +106,11 @@ class TimedHierarchy {
           above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, sizes.queues_per_subscriber, true),
                  WaitsAbove(sizes.nodes, queues)},
           levels_{GatePlaces(queues >> shift_), GatePlaces(sizes.nodes), GatePlaces(sizes.ports)} {
+        if (sizes.guarantee_cycles) {
+            guarantees_.resize(subscribers_.size());
+            queue_guarantees_.resize(queues);
+            siblings_.resize(subscribers_.size());
+        }
         for (std::vector<Group>& groups : groups_)
             for (Group& group : groups) group.rule.most = group.rule.longest(tolerance);
     }
@@ -174,6 +186,7 @@ class TimedHierarchy {
                 const Held& stands = held_[pick.queue];
                 pick.queue = pick.queue - index_of(pick.queue) + stands.next;
                 pick.hold = stands.hold;
+                pick.fresh = stands.fresh && !stands.hold;
             });
         const bool taken = start(now, offered);
         for (FairPicker& picker : pickers_)
@@ -204,11 +217,13 @@ class TimedHierarchy {
             if (what == What::Queue) found.cls = offered_->cls;
             if (what == What::Queue || what == What::Subscriber) found.weight = offered_->weight;
             if (what == What::Subscriber || what == What::Node) found.parent = offered_->parent;
+            if (what == What::Queue || what == What::Subscriber) found.guarantee = offered_->guarantee;
             return found;
         }
         if (what == What::Queue) {
             found.cls = classes_[id].cls;
             found.weight = classes_[id].weight;
+            if (guarantees()) found.guarantee = queue_guarantees_[id];
             return found;
         }
         const Gate& gate = what == What::Subscriber ? subscribers_[id].gate : groups_[static_cast<size_t>(what) - 2][id].gate;
@@ -216,6 +231,7 @@ class TimedHierarchy {
         if (what == What::Subscriber) {
             found.parent = subscribers_[id].node;
             found.weight = static_cast<uint8_t>(subscribers_[id].weight);
+            if (guarantees()) found.guarantee = guarantees_[id];
         } else if (what == What::Node) {
             found.parent = groups_[0][id].above;
         }
@@ -314,6 +330,8 @@ class TimedHierarchy {
         uint32_t node = 0;                    // at a port: of this node
         uint32_t parent : 26 = 0;             // at this one
         uint32_t next : 3 = 0, hold : 2 = 0;  // which of its subscriber's queues that wait with it goes first, and how often it holds back
+        bool idle : 1 = false;                // when it came, its subscriber had no other packet of its class
+        bool fresh : 1 = false;               // and it stands in a list since then
         bool alone : 1 = false;               // when it came, others of its subscriber waited at another parent of this level
     };
     using Pick = FairPicker::Pick;
@@ -327,7 +345,9 @@ class TimedHierarchy {
         bool waited = false;                // above its subscriber
         bool behind = false;                // at its node it waits in any case: it would go out of turn
         bool ended = false, tells = false;  // it has ended at its subscriber; what becomes of that is told of above
-        uint8_t weight = 1;                 // of its subscriber
+        bool idle = false;                  // of a packet that comes: its subscriber had no other of its class
+        uint8_t weight = 1;                 // of its subscriber,
+        GuaranteeSetting guarantee{};       // and its guarantee
         Class own{};                        // of its queue
         uint32_t node = 0, port = 0;        // where it asks, or waited
 
@@ -347,6 +367,12 @@ class TimedHierarchy {
         int64_t start = -1;
         uint32_t subscriber = 0;
         SiblingOrder before{};
+    };
+    // The same of what its queues are guaranteed.
+    struct RecentGuarantees {
+        int64_t start = -1;
+        uint32_t subscriber = 0;
+        SiblingGuarantees before{};
     };
     static constexpr unsigned kRecent = 8;
     // Memories that an operation or a setting writes later than it is executed here: from which cycle on it is found.
@@ -379,6 +405,10 @@ class TimedHierarchy {
         for (Subscriber& subscriber : subscribers_) subscriber.gate.time = stamps::renewed(subscriber.gate.time, last_step_, now);
         for (std::vector<Group>& groups : groups_)
             for (Group& group : groups) group.gate.time = stamps::renewed(group.gate.time, last_step_, now);
+        if (guarantees())
+            for (std::vector<RoundCredit>& credits : credits_)
+                for (RoundCredit& word : credits) word.guarantee.stamp = stamps::renewed(word.guarantee.stamp, last_step_, now);
+        for (SiblingGuarantees& siblings : siblings_) siblings.renew(last_step_, now);
         swept_ = now;
     }
 
@@ -439,6 +469,7 @@ class TimedHierarchy {
         using What = HierarchySetting::What;
         if (s.what == What::Queue) {
             classes_[s.id] = {s.cls, s.weight};
+            if (guarantees()) queue_guarantees_[s.id] = s.guarantee;
             return;
         }
         const unsigned level = static_cast<unsigned>(s.what) - 1;
@@ -449,6 +480,7 @@ class TimedHierarchy {
         if (level == 0) {
             subscribers_[s.id].node = s.parent;
             subscribers_[s.id].weight = s.weight & 15;
+            if (guarantees()) guarantees_[s.id] = s.guarantee;
         } else {
             rules_[level - 1].push({now + hierarchy_timing::kRule, s.id, groups_[level - 1][s.id].new_rule(tolerance_)});
         }
@@ -560,6 +592,8 @@ class TimedHierarchy {
             const Subscriber& subscriber = subscribers_[queue >> shift_];
             operation.own = classes_[queue];
             operation.weight = subscriber.weight;
+            if (guarantees()) operation.guarantee = guarantees_[queue >> shift_];
+            if (guarantees() && shift_ && operation.picked && (operation.level == 0 || !operation.pick.none)) look_again(operation);
             operation.node = operation.level == 1 ? operation.pick.parent : subscriber.node;
             if (operation.level > 0) return stages_[operation.level].push_in_order(operation);
             if (!operation.picked) charge(operation);
@@ -594,6 +628,7 @@ class TimedHierarchy {
         if (level > 0) {
             RoundCredit credit;
             const bool go = !pick.none && !pick.hold && may_go(level, operation, credit);
+            if (go && due(credit, operation, decided)) credit.credit = std::max(credit.credit, 1);
             if (!pick.none) {
                 if (go) held.level = 0;
                 const uint32_t waiting = beside(level, pick.queue, held.cls) | uint32_t{!go} << index_of(pick.queue);
@@ -601,6 +636,7 @@ class TimedHierarchy {
                     choose(level, operation, pick.queue, waiting, go, pick.hold ? pick.hold - 1U : 0);
                     const uint32_t stands = pick.queue - index_of(pick.queue) + static_cast<uint32_t>(__builtin_ctz(waiting));
                     if (pick.hold) credit.credit = 1;  // it goes on waiting in this round
+                    held_[stands].fresh = false;
                     pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit,
                                                !go && !pick.hold);
                 }
@@ -615,7 +651,8 @@ class TimedHierarchy {
         }
         gate.charge(decided, held.length, tolerance_);
         if (level == 0) {
-            subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order);
+            subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order,
+                                                   first_of(pick.parent, operation.start));
             choose_next(operation.start, pick.queue);
         } else {
             --groups_[level - 1][pick.parent].count;
@@ -653,14 +690,59 @@ class TimedHierarchy {
     uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
 
     // A packet comes to the gates: its queue has had so much more.
-    void charge(const Operation& operation) {
-        if (sizes_.queues_per_subscriber == 1) return;
-        const uint32_t id = operation.packet.queue >> shift_;
+    void charge(Operation& operation) {
+        const uint32_t id = operation.packet.queue >> shift_, index = index_of(operation.packet.queue);
         SiblingOrder& order = subscribers_[id].order;
+        bool free = false;
+        if (guarantees()) {
+            note_guarantees(operation.start, id);
+            operation.idle = !(siblings_[id].busy & (order.of_class(operation.own.cls) | 1U << index));
+            siblings_[id].arrive(index, operation.start + hierarchy_timing::kPay, tolerance_, operation.packet.empties);
+            free = look(operation.start, operation.packet.queue, operation.packet.length);
+        }
+        if (sizes_.queues_per_subscriber == 1) return;
         recent_orders_[next_order_++ % kRecent] = {operation.start, id, order};
         order.charge(index_of(operation.packet.queue), operation.own.cls, operation.packet.length, operation.own.weight,
-                     operation.packet.empties);
+                     operation.packet.empties, free);
     }
+
+    // ---- guarantees
+    bool guarantees() const { return sizes_.guarantee_cycles != 0; }
+    void note_guarantees(int64_t start, uint32_t id) { recent_guarantees_[next_guarantee_++ % kRecent] = {start, id, siblings_[id]}; }
+    // A queue's packet comes, or may go: does it begin to go by the queue's guarantee?
+    bool look(int64_t start, uint32_t queue, uint32_t length) {
+        return siblings_[queue >> shift_].look(index_of(queue), queue_guarantees_[queue], start + hierarchy_timing::kPay, length,
+                                               sizes_.guarantee_cycles);
+    }
+    // A packet that waits may go: what it was charged counts no more if it goes by the guarantee now.
+    void look_again(const Operation& operation) {
+        const int64_t start = operation.start;
+        const uint32_t queue = operation.pick.queue;
+        SiblingOrder& order = subscribers_[queue >> shift_].order;
+        recent_orders_[next_order_++ % kRecent] = {start, queue >> shift_, order};
+        note_guarantees(start, queue >> shift_);
+        if (look(start, queue, held_[queue].length)) order.refund(index_of(queue), held_[queue].length, operation.own.weight);
+    }
+    // Queues of a subscriber whose packets go first, as an operation sees it.
+    Guaranteed first_of(uint32_t subscriber, int64_t start) const {
+        return guarantees() ? seen_guarantees(subscriber, start).first(start + hierarchy_timing::kCompare) : Guaranteed{};
+    }
+    const SiblingGuarantees& seen_guarantees(uint32_t subscriber, int64_t start) const {
+        const SiblingGuarantees* seen = &siblings_[subscriber];
+        int64_t first = kNever;
+        for (const RecentGuarantees& r : recent_guarantees_) {
+            if (r.subscriber == subscriber && r.start > start && r.start < first) {
+                first = r.start;
+                seen = &r.before;
+            }
+        }
+        return *seen;
+    }
+    // The next packet of its subscriber in this class is within the guarantee.
+    bool due(const RoundCredit& credit, const Operation& operation, int64_t now) const {
+        return guarantees() && credit.guarantee.due(operation.guarantee, now);
+    }
+
     // Queues of the subscriber of `queue` that wait together, a bit each: the one that has had the least, as an operation sees it, goes
     // first.
     // `left`: `queue` has left; if it would go again before that one, it is waited for.
@@ -674,8 +756,14 @@ class TimedHierarchy {
                 seen = &r.before;
             }
         }
-        const uint32_t next = seen->first(waiting);
-        if (left && seen->again_before(index_of(queue), next, held_[queue].length, operation.own.weight)) hold = kPatience;
+        const Guaranteed guaranteed = first_of(id, operation.start);
+        const uint32_t next = seen->first(waiting, guaranteed);
+        // One that is within its guarantee does not wait for another.
+        if (left && !(guaranteed.queues >> next & 1)) {
+            const bool due = guarantees() &&
+                             seen_guarantees(id, operation.start).due(operation.start + hierarchy_timing::kCompare) >> index_of(queue) & 1;
+            if (due || seen->again_before(index_of(queue), next, held_[queue].length, operation.own.weight)) hold = kPatience;
+        }
         chosen_[level].push({operation.start + hierarchy_timing::kChosen[level], id << shift_, static_cast<uint8_t>(waiting),
                              static_cast<uint8_t>(next), static_cast<uint8_t>(hold)});
     }
@@ -710,7 +798,8 @@ class TimedHierarchy {
     RoundCredit::Place credit_of(unsigned level, int64_t start, uint32_t queue, uint32_t cls) const {
         const auto& credits = credits_[level - 1];
         const uint32_t first = queue - index_of(queue);
-        return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), [&](uint32_t i) {
+        const int64_t anew = stamps::at(start + hierarchy_timing::kDecide[level] - hierarchy_timing::kAnew);
+        return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), anew, [&](uint32_t i) {
             RoundCredit seen = credits[first + i];
             int64_t oldest = kNever;
             for (const RecentCredit& r : recent_[level - 1]) {
@@ -729,10 +818,19 @@ class TimedHierarchy {
         const Held& held = held_[pick.queue];
         auto [place, seen] = credit_of(level, start, pick.queue, held.cls);
         const uint32_t word = pick.queue - index_of(pick.queue) + place;
-        const bool go = seen.pick(pick.round, operation.weight, held.cls, held.length);
+        bool go = seen.pick(pick.round, operation.weight, held.cls, held.length);
+        // What its weight does not give it goes by its guarantee.
+        const int64_t decided = start + hierarchy_timing::kDecide[level], looked = decided - hierarchy_timing::kLookAhead;
+        if (pick.fresh) seen.guarantee.limit(decided - hierarchy_timing::kAnew, tolerance_);
+        if (!go && due(seen, operation, looked)) {
+            seen.guarantee.charge(operation.guarantee, looked, held.length, sizes_.guarantee_cycles);
+            go = true;
+        }
         recent_[level - 1][next_recent_[level - 1]++ % kRecent] = {start, word, credits_[level - 1][word]};
         credit = credits_[level - 1][word] = seen;
-        if (go) pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls, credit.credit >= 0);
+        if (go)
+            pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls,
+                                     credit.credit >= 0 || due(credit, operation, decided));
         return go;
     }
 
@@ -765,11 +863,11 @@ class TimedHierarchy {
         const Packet& packet = operation.packet;
         Held& held = held_[packet.queue];
         if (!held.waits) {
-            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0, 0};
+            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0, 0, operation.idle};
         }
         if (!any_waits(level, id)) place(level, id, decided);
         if (level == 0) {
-            subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order);
+            subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order, first_of(id, operation.start));
             choose_next(operation.start, packet.queue);
             return end(operation, true);
         }
@@ -788,8 +886,10 @@ class TimedHierarchy {
         const uint32_t others = beside(level, packet.queue, held.cls);
         choose(level, operation, packet.queue, others | 1U << index_of(packet.queue), false, 0);
         if (others) return;  // one of them stands in the list
-        pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
-                                   credit_of(level, operation.start, packet.queue, held.cls).word, false);
+        held.fresh = held.idle;
+        RoundCredit credit = credit_of(level, operation.start, packet.queue, held.cls).word;
+        if (due(credit, operation, decided - hierarchy_timing::kLookAhead)) credit.credit = std::max(credit.credit, 1);
+        pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue, credit, false);
     }
 
     HierarchySizes sizes_;
@@ -806,6 +906,10 @@ class TimedHierarchy {
     SmallFifo<NewHold, 16> holds_[2];
     SmallFifo<NewRule, 8> rules_[2];
     SmallFifo<Chosen, 16> chosen_[3];
+    std::vector<GuaranteeSetting> guarantees_, queue_guarantees_;  // by subscriber, by queue; empty without guarantees
+    std::vector<SiblingGuarantees> siblings_;                      // by subscriber
+    RecentGuarantees recent_guarantees_[kRecent];
+    unsigned next_guarantee_ = 0;
     std::vector<Class> classes_;  // by queue
     std::vector<Held> held_;      // by queue
     WaitsAbove above_[2];         // what subscribers have at nodes and ports, and nodes at ports

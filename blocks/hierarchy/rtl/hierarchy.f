@@ -4,6 +4,7 @@ pst_hierarchy_pkg.sv
 pst_gate.sv
 pst_fair_lists.sv
 pst_round_credit.sv
+pst_sibling_guarantees.sv
 pst_sibling_order.sv
 pst_waiting_queues.sv
 pst_siblings.sv

@@ -25,6 +25,7 @@ module pst_hierarchy
     parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
     parameter int unsigned DoneCredits = 32,             // packets through that their receiver can keep
     parameter int unsigned TimeWidth = 32,
+    parameter int unsigned GuaranteeCycles = 0,          // lateness that guaranteed rates make up for; 0: there are none
     parameter string       RamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned NodeWidth = $clog2(Nodes),
@@ -61,6 +62,7 @@ module pst_hierarchy
     input  logic [QueueIdWidth-1:0] s_cfg_parent_i,       // of a subscriber: node; of a node: port
     input  class_t                  s_cfg_class_i,        // queue
     input  weight_t                 s_cfg_weight_i,       // queue, subscriber: weight less one
+    input  guarantee_t              s_cfg_guarantee_i,    // queue, subscriber
     // look at a setting, held until the answer, which has what the setting has and else anything: read by the next walk; at most some
     // WalkCycles
     input  logic                    s_look_valid_i,
@@ -71,6 +73,7 @@ module pst_hierarchy
     output logic [QueueIdWidth-1:0] m_look_parent_o,
     output class_t                  m_look_class_o,
     output weight_t                 m_look_weight_o,
+    output guarantee_t              m_look_guarantee_o,
     output logic                    init_done_o
 );
 
@@ -82,6 +85,8 @@ module pst_hierarchy
   localparam string NarrowStyle = RamStyle == "auto" && Subscribers <= 512 ? "distributed" : RamStyle;
   localparam int unsigned OutDepth = 32;
   localparam int unsigned GraceCycles = 64;    // in which a queue comes back with its next packet
+  localparam bit Guarantees = GuaranteeCycles != 0;
+  localparam int unsigned GuaranteeWidth = Guarantees ? $bits(guarantee_t) : 0;    // in a memory
 
   // The horizon is at least eight cycles per parent, so that visits to parents beyond it stay below 1/8 of the cycles.
   function automatic int unsigned slots(int unsigned parents);
@@ -97,6 +102,9 @@ module pst_hierarchy
   if (longint'(WalkCycles) * Subscribers >= longint'(2) ** (TimeWidth - 3)
       || longint'(WalkCycles) * Nodes >= longint'(2) ** (TimeWidth - 3)) begin : g_bad_walk
     $error("pst_hierarchy: WalkCycles (%0d) times the parents of a level must stay below 2^(TimeWidth-3)", WalkCycles);
+  end
+  if (Guarantees && longint'(WalkCycles) * Queues >= longint'(2) ** (TimeWidth - 3)) begin : g_bad_guarantee_walk
+    $error("pst_hierarchy: WalkCycles (%0d) times Queues must stay below 2^(TimeWidth-3) with guarantees", WalkCycles);
   end
 
   typedef logic [QueueIdWidth-1:0] queue_t;
@@ -118,6 +126,7 @@ module pst_hierarchy
     logic [PayloadWidth-1:0] payload;
     len_t                    len;
     class_t                  cls;
+    logic                    idle;    // from stage 6 on: its subscriber had no other packet of its class when it came
   } packet_t;
 
   typedef struct packed {
@@ -130,6 +139,8 @@ module pst_hierarchy
     logic    none;       // OpNode, OpPort; of OpSubscriber from stage 3 on: the pick found none yet
     logic    last;       // of its parent's batch
     patience_t hold;     // OpNode, OpPort: not 0: it holds back
+    logic    fresh;      // OpNode, OpPort: its subscriber was idle before it began to wait
+    guarantee_t guarantee;    // from stage 3 on: of the subscriber
     logic    holds;      // OpSubscriber: its subscriber waits for what is above
     logic    held;       // OpNode; of OpSubscriber from stage 3 on: the pick found none for the sake of what waits above,
     class_t  held_class; // of this class
@@ -164,6 +175,18 @@ module pst_hierarchy
     return IndexBits > 0 ? queue_t'({subscriber, index}) : queue_t'(subscriber);
   endfunction
 
+  function automatic patience_t hold_of(patience_t looked);
+    return Guarantees && looked == FreshTurn ? '0 : looked;
+  endfunction
+
+  function automatic logic fresh_of(patience_t looked);
+    return Guarantees && looked == FreshTurn;
+  endfunction
+
+  function automatic patience_t looked_of(patience_t hold, logic fresh);
+    return Guarantees && fresh && hold == '0 ? FreshTurn : hold;
+  endfunction
+
   // --- clearing walk of the memories here
 
   logic init, init_done_q;
@@ -190,6 +213,7 @@ module pst_hierarchy
     queue_t      parent;
     class_t      cls;
     weight_t     weight;
+    guarantee_t  guarantee;
   } setting_t;
 
   setting_t cfg_q;
@@ -220,7 +244,8 @@ module pst_hierarchy
       cfg_valid_q <= !cfg_ready;
     end else begin
       cfg_valid_q <= s_cfg_valid_i && init_done_q;
-      cfg_q       <= '{s_cfg_what_i, s_cfg_id_i, s_cfg_shaper_i, s_cfg_parent_i, s_cfg_class_i, s_cfg_weight_i};
+      cfg_q       <= '{s_cfg_what_i, s_cfg_id_i, s_cfg_shaper_i, s_cfg_parent_i, s_cfg_class_i, s_cfg_weight_i,
+                        s_cfg_guarantee_i};
     end
     if (rst_i) cfg_valid_q <= 1'b0;
   end
@@ -284,7 +309,8 @@ module pst_hierarchy
       next.round        = port_pick_round;
       next.none         = port_pick_none;
       next.last         = port_pick_last;
-      next.hold         = port_pick_hold;
+      next.hold         = hold_of(port_pick_hold);
+      next.fresh        = fresh_of(port_pick_hold);
       release_take[2] = 1'b1;
     end else if (issue && release_valid[1]) begin
       next.valid        = 1'b1;
@@ -295,7 +321,8 @@ module pst_hierarchy
       next.held_class   = node_pick_class;
       next.held_own     = node_pick_own;
       next.last         = node_pick_last && !node_pick_held;    // it is not placed
-      next.hold         = node_pick_hold;
+      next.hold         = hold_of(node_pick_hold);
+      next.fresh        = fresh_of(node_pick_hold);
       release_take[1] = 1'b1;
     end else if (issue && release_valid[0]) begin
       next.valid        = 1'b1;
@@ -368,38 +395,49 @@ module pst_hierarchy
   logic h2_new_q;
   class_t h2_class;
   weight_t h2_weight, h2_subscriber_weight;
+  guarantee_t h2_guarantee, h2_subscriber_guarantee;    // of the queue, of the subscriber
   node_t h2_node;
   port_t h4_port;
 
-  kept_class_t h2_kept_class;
-  assign h2_class = class_t'(h2_kept_class);
+  localparam int unsigned ClassAt = $bits(weight_t);
+  localparam int unsigned GuaranteeAt = ClassAt + $bits(kept_class_t);
+  logic [GuaranteeAt+GuaranteeWidth-1:0] h2_queue;
+
+  assign h2_weight = h2_queue[ClassAt-1:0];
+  assign h2_class  = class_t'(h2_queue[GuaranteeAt-1:ClassAt]);
 
   pst_ram_write_first #(
-      .Width($bits(kept_class_t) + $bits(weight_t)), .Depth(Queues), .Style(RamStyle)
+      .Width($bits(h2_queue)), .Depth(Queues), .Style(RamStyle)
   ) u_queue (
       .clk_i,
       .we_i(init || set_queue), .waddr_i(init ? init_queue : cfg_q.id),
-      .wdata_i(init ? '0 : {kept_class_t'(cfg_q.cls), cfg_q.weight}),
-      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_kept_class, h2_weight})
+      .wdata_i(init ? '0 : $bits(h2_queue)'({cfg_q.guarantee, kept_class_t'(cfg_q.cls), cfg_q.weight})),
+      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o(h2_queue)
   );
 
   // Packets that wait, written when they begin to.
   logic [9:5] h_waits_q;
+  localparam int unsigned HeldWidth = PayloadWidth + LenWidth + $bits(kept_class_t);
+  localparam int unsigned KeptWidth = HeldWidth + (Guarantees ? 1 : 0);
   kept_class_t h2_held_class;
-  assign h2_held.cls = class_t'(h2_held_class);
+  logic [KeptWidth-1:0] h2_kept;
+  assign h2_held.cls  = class_t'(h2_held_class);
+  assign h2_held.idle = Guarantees && h2_kept[KeptWidth-1];
+  assign {h2_held.payload, h2_held.len, h2_held_class} = h2_kept[HeldWidth-1:0];
 
   pst_ram_1r1w #(
-      .Width(PayloadWidth + LenWidth + $bits(kept_class_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+      .Width(KeptWidth), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_held (
       .clk_i,
       .we_i(h_waits_q[9]), .waddr_i(h_q[9].queue_id),
-      .wdata_i({h_q[9].packet.payload, h_q[9].packet.len, kept_class_t'(h_q[9].packet.cls)}),
-      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_held.payload, h2_held.len, h2_held_class})
+      .wdata_i(KeptWidth'({h_q[9].packet.idle, h_q[9].packet.payload, h_q[9].packet.len, kept_class_t'(h_q[9].packet.cls)})),
+      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o(h2_kept)
   );
 
   always_comb begin
     h2 = h_q[2];
     h2.weight = h2_subscriber_weight;
+    h2.guarantee = h2_subscriber_guarantee;
     if (h2_new_q)
       h2.packet.cls = h2_class;
     else
@@ -425,6 +463,7 @@ module pst_hierarchy
   logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
   logic [8:5] h_alive_q;               // asks at the next gate
   logic h6_stays_q, h8_stays_q;    // a pick that found no queue yet, or that holds back
+  logic h5_idle;    // of a packet that comes: its subscriber has no other of its class
   logic h5_wait_q, h5_left_q, h7_wait_q, h7_again_q, h7_left_q, h9_wait_q, h9_again_q, h9_left_q, h9_out_q;
   logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more, node_left_credit, port_left_credit;
   round_t node_round, port_round, h7_round_q, h9_round_q;
@@ -462,6 +501,7 @@ module pst_hierarchy
     h_q[4]   <= h_q[3];
     h_q[5]   <= h4;
     h_q[9:6] <= h_q[8:5];
+    if (h_q[5].op == OpNew) h_q[6].packet.idle <= h5_idle;
 
     h_alive_q[5] <= h4_op == GateAsk ? subscriber_pass : h4_op == GateLeave;
     h_alive_q[6] <= h_alive_q[5];
@@ -529,6 +569,7 @@ module pst_hierarchy
   always_comb begin
     m_look_class_o  = h2_class;
     m_look_weight_o = s_look_what_i == SetQueue ? h2_weight : h2_subscriber_weight;
+    m_look_guarantee_o = s_look_what_i == SetQueue ? h2_guarantee : h2_subscriber_guarantee;
     m_look_parent_o = s_look_what_i == SetNode ? QueueIdWidth'(h4_port) : QueueIdWidth'(h2_node);
     case (s_look_what_i)
       SetNode: begin
@@ -546,6 +587,19 @@ module pst_hierarchy
     endcase
   end
 
+  localparam int unsigned NoteAt = NodeWidth + $bits(weight_t);
+  logic [NoteAt+GuaranteeWidth-1:0] h2_note;    // of the subscriber
+
+  assign {h2_node, h2_subscriber_weight} = h2_note[NoteAt-1:0];
+
+  if (Guarantees) begin : g_guarantee
+    assign h2_guarantee            = guarantee_t'(h2_queue >> GuaranteeAt);
+    assign h2_subscriber_guarantee = guarantee_t'(h2_note >> NoteAt);
+  end else begin : g_no_guarantee
+    assign h2_guarantee            = '0;
+    assign h2_subscriber_guarantee = '0;
+  end
+
   logic [2:0] due_valid, due_ready;
   subscriber_t due_subscriber;
   node_t due_node;
@@ -560,7 +614,7 @@ module pst_hierarchy
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
       .ToleranceCycles(ToleranceCycles), .TrainLog(0), .Holds(QueuesPerSubscriber > 1),
-      .NoteWidth(NodeWidth + $bits(weight_t)), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .NoteWidth($bits(h2_note)), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[0].valid && (h_q[0].op == OpNew || h_q[0].op == OpSubscriber || h_q[0].op == OpWalk)),
@@ -573,7 +627,7 @@ module pst_hierarchy
       .s_wake_valid_i(subscriber_wake), .s_wake_parent_i(wake_subscriber),
       .s_cfg_valid_i(set_subscriber), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
-      .s_cfg_note_i({node_t'(cfg_q.parent), cfg_q.weight}), .m_note_o({h2_node, h2_subscriber_weight}),
+      .s_cfg_note_i($bits(h2_note)'({cfg_q.guarantee, node_t'(cfg_q.parent), cfg_q.weight})), .m_note_o(h2_note),
       .s_look_parent_i(subscriber_t'(s_look_id_i)), .m_look_shaper_o(look_subscriber), .init_done_o(part_init_done[0])
   );
 
@@ -619,6 +673,10 @@ module pst_hierarchy
   logic [QueuesPerSubscriber-1:0] h5_repeat, h5_alike;
   logic [9:6][QueuesPerSubscriber-1:0] repeat_q, alike_q;
 
+  // A packet that waits may go; where a pick has found none there is no packet.
+  logic releases;
+  assign releases = h_q[0].valid && h_q[0].op != OpNew && h_q[0].op != OpWalk && !h_q[0].none;
+
   if (QueuesPerSubscriber == 1) begin : g_no_siblings
     assign h5_before         = '0;
     assign h5_alike          = '0;
@@ -626,13 +684,36 @@ module pst_hierarchy
     assign part_init_done[7] = 1'b1;
 
     logic unused_weight;
-    assign unused_weight = &{1'b0, h2_weight};
+    assign unused_weight = &{1'b0, h2_weight, h2_guarantee, releases};
+
+    if (Guarantees) begin : g_idle
+      // Whether the queue's last packet has not left it empty. The next one comes long after this one.
+      logic h2_busy;
+      logic [5:3] idle_q;
+
+      pst_ram_1r1w #(
+          .Width(1), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+      ) u_busy (
+          .clk_i,
+          .we_i(init || (h_q[2].valid && h_q[2].op == OpNew)), .waddr_i(init ? init_queue : h_q[2].queue_id),
+          .wdata_i(!init && !h_q[2].empties), .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o(h2_busy)
+      );
+
+      always_ff @(posedge clk_i) idle_q <= {idle_q[4:3], !h2_busy};
+
+      assign h5_idle = idle_q[5];
+    end else begin : g_no_idle
+      assign h5_idle = 1'b0;
+    end
   end else begin : g_siblings
     pst_sibling_order #(
-        .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .Classes(Classes), .RamStyle(RamStyle)
+        .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .Classes(Classes), .GuaranteeCycles(GuaranteeCycles),
+        .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
     ) u_sibling_order (
-        .clk_i, .rst_i,
-        .s_op_valid_i(h_q[0].valid), .s_op_charge_i(h_q[0].op == OpNew), .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)),
+        .clk_i, .rst_i, .now_i(now_q),
+        .s_op_valid_i(h_q[0].valid), .s_op_charge_i(h_q[0].op == OpNew), .s_op_release_i(releases),
+        .s_op_walk_i(h_q[0].op == OpWalk), .s_op_guarantee_i(h2_guarantee), .idle_o(h5_idle),
+        .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)),
         .s_op_index_i(index_of(index_t'(h_q[0].queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
         .s_op_len_i(h2.packet.len), .s_op_empties_i(h_q[2].empties),
         .before_o(h5_before), .alike_o(h5_alike), .again_o(h5_repeat), .init_done_o(part_init_done[7])
@@ -702,6 +783,39 @@ module pst_hierarchy
       .init_done_o(part_init_done[9])
   );
 
+  // Of each queue that stands in a list: it came after its subscriber had been idle.
+  logic node_look_fresh, port_look_fresh;
+
+  if (Guarantees) begin : g_fresh
+    logic h8_waits_q, h10_waits_q, h10_idle_q;    // begins to wait
+
+    always_ff @(posedge clk_i) begin
+      h8_waits_q  <= h7_wait_q;
+      h10_waits_q <= h9_wait_q;
+      h10_idle_q  <= h_q[9].packet.idle;
+    end
+
+    pst_ram_1r1w #(
+        .Width(1), .Depth(Queues), .Style(RamStyle)
+    ) u_node_fresh (
+        .clk_i,
+        .we_i(node_append), .waddr_i(queue_of(h8_node_q.subscriber, node_append_index)),
+        .wdata_i(h8_waits_q && h_q[8].packet.idle),
+        .re_i(1'b1), .raddr_i(node_look), .rdata_o(node_look_fresh)
+    );
+
+    pst_ram_1r1w #(
+        .Width(1), .Depth(Queues), .Style(RamStyle)
+    ) u_port_fresh (
+        .clk_i,
+        .we_i(port_append), .waddr_i(queue_of(h10_port_q.subscriber, port_append_index)), .wdata_i(h10_waits_q && h10_idle_q),
+        .re_i(1'b1), .raddr_i(port_look), .rdata_o(port_look_fresh)
+    );
+  end else begin : g_never_fresh
+    assign node_look_fresh = 1'b0;
+    assign port_look_fresh = 1'b0;
+  end
+
   pst_fair_lists #(
       .Parents(Nodes), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_node_lists (
@@ -713,7 +827,8 @@ module pst_hierarchy
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
       .s_pick_train_i(node_train), .s_pick_patient_i(node_patient), .s_pick_holds_i(node_holds),
       .m_start_parent_o(node_start), .s_start_above_i(node_above),
-      .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)), .m_look_hold_i(node_look_hold),
+      .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)),
+      .m_look_hold_i(looked_of(node_look_hold, node_look_fresh)),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
       .m_pick_held_o(node_pick_held), .m_pick_class_o(node_pick_class), .m_pick_own_o(node_pick_own), .m_pick_last_o(node_pick_last),
@@ -732,7 +847,8 @@ module pst_hierarchy
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
       .s_pick_train_i(port_train), .s_pick_patient_i(port_patient), .s_pick_holds_i(1'b0),
       .m_start_parent_o(unused_port_start), .s_start_above_i('0),
-      .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)), .m_look_hold_i(port_look_hold),
+      .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)),
+      .m_look_hold_i(looked_of(port_look_hold, port_look_fresh)),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
       .m_pick_held_o(unused_port_held), .m_pick_class_o(unused_port_class), .m_pick_own_o(unused_port_own), .m_pick_last_o(port_pick_last),
@@ -873,9 +989,11 @@ module pst_hierarchy
   assign part_init_done[6] = port_credit_init_done && node_credit_init_done;
 
   pst_round_credit #(
-      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .GuaranteeCycles(GuaranteeCycles),
+      .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_node_credit (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .now_i(now_q), .s_op_walk_i(h_q[0].valid && h_q[0].op == OpWalk), .s_op_guarantee_i(h_q[3].guarantee),
+      .s_op_early_len_i(h_q[3].packet.len), .s_op_fresh_i(h_q[4].fresh),
       .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)), .s_op_index_i(index_of(index_t'(h_q[0].queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.weight), .s_op_round_i(h_q[2].round),
       .s_op_picked_i(h_q[6].valid && h_q[6].op == OpNode && !h6_stays_q), .s_op_len_i(h_q[6].packet.len),
@@ -884,9 +1002,11 @@ module pst_hierarchy
   );
 
   pst_round_credit #(
-      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .GuaranteeCycles(GuaranteeCycles),
+      .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_port_credit (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .now_i(now_q), .s_op_walk_i(h_q[2].valid && h_q[2].op == OpWalk), .s_op_guarantee_i(h_q[5].guarantee),
+      .s_op_early_len_i(h_q[5].packet.len), .s_op_fresh_i(h_q[6].fresh),
       .s_op_subscriber_i(subscriber_of(h_q[2].queue_id)), .s_op_index_i(index_of(index_t'(h_q[2].queue_id))),
       .s_op_class_i(h_q[4].packet.cls), .s_op_weight_i(h_q[4].weight), .s_op_round_i(h_q[4].round),
       .s_op_picked_i(h_q[8].valid && h_q[8].op == OpPort && !h8_stays_q), .s_op_len_i(h_q[8].packet.len),

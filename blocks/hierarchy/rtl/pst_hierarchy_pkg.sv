@@ -7,6 +7,12 @@ package pst_hierarchy_pkg;
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [pst_pkg::WeightWidth-1:0] weight_t;
 
+  // Guaranteed rate of a queue or a subscriber: the period, coded as a shaper's; mantissa 0: there is none.
+  typedef struct packed {
+    logic [4:0]  exponent;
+    logic [15:0] mantissa;
+  } guarantee_t;
+
   // Bits of a class in a memory, where there are so many classes.
   function automatic int unsigned kept_class_width(int unsigned classes);
     return classes > 1 ? $clog2(classes) : 1;
@@ -55,6 +61,9 @@ package pst_hierarchy_pkg;
 
   // How often a subscriber whose turn it is still lets others go first, because that of its queues which has had the least has just left.
   typedef logic [1:0] patience_t;
+
+  // Instead: it does not, but stands in the list since it was idle; with guarantees only.
+  localparam patience_t FreshTurn = 2'd3;
 
   // What a setting is about.
   typedef enum logic [1:0] {

@@ -10,6 +10,9 @@
 // A queue that has run empty and comes back is behind by 2^16 - 1 at most (1.2 kB): it was not there to be served. So what is kept of it is
 // whether its last packet left it empty, and it is paid as start-time fair queueing would (Goyal, Vin and Cheng 1996), but for a packet.
 //
+// Guarantees (pst_sibling_guarantees): of one class a queue within its guaranteed rate goes before those beyond theirs, several in turn. A packet
+// that comes then costs its queue nothing here; what one that waits has cost it gets back when it goes by the guarantee after all.
+//
 // Of the operation's own queue it also says which others are of its class, and before which of these it would go, had it one more packet such
 // as this one.
 //
@@ -22,15 +25,21 @@ module pst_sibling_order
     parameter int unsigned Subscribers = 16,           // >= 2
     parameter int unsigned QueuesPerSubscriber = 4,    // 2, 4 or 8
     parameter int unsigned Classes = 8,                // 1 .. 8
+    parameter int unsigned GuaranteeCycles = 0,        // lateness that guarantees make up for; 0: there are none
+    parameter int unsigned ToleranceCycles = 1024,     // the same of a queue that was empty
+    parameter int unsigned TimeWidth = 32,             // bits of a time in cycles
     parameter string       RamStyle = "auto",
     localparam int unsigned SubscriberWidth = $clog2(Subscribers),
     localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber)
 ) (
     input  logic                                                        clk_i,
     input  logic                                                        rst_i,
+    input  logic [          TimeWidth-1:0]                              now_i,                // cycles
     // cycle 0
     input  logic                                                        s_op_valid_i,
     input  logic                                                        s_op_charge_i,        // a packet comes; else it is a look
+    input  logic                                                        s_op_release_i,       // a look: the queue's packet may go
+    input  logic                                                        s_op_walk_i,          // a look of no queue: refreshes old stamps
     input  logic [    SubscriberWidth-1:0]                              s_op_subscriber_i,
     input  logic [         IndexWidth-1:0]                              s_op_index_i,
     // cycle 2
@@ -38,10 +47,12 @@ module pst_sibling_order
     input  weight_t                                                     s_op_weight_i,        // less one
     input  len_t                                                        s_op_len_i,
     input  logic                                                        s_op_empties_i,       // charge: it has left its queue empty
+    input  guarantee_t                                                  s_op_guarantee_i,     // of the queue
     // cycle 5
     output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,    // [a][b]: a before b
     output logic [QueuesPerSubscriber-1:0]                          alike_o,     // [b]: b is of the class of the operation's queue
     output logic [QueuesPerSubscriber-1:0]                          again_o,     // [b], of a look: with one more such packet still before b
+    output logic                                                    idle_o,      // charge: the subscriber had no other packet of its class
     output logic                                                    init_done_o
 );
 
@@ -89,12 +100,12 @@ module pst_sibling_order
   kept_class_t c3_class_q;
   logic c3_empties_q;
   logic [LenWidth+9:0] c3_product_q;
-  behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
+  behind_t c3_cost, c3_own, c4_cost_q, c4_own_q, c4_own;
   logic c3_passes, c3_passes_paused, c3_was_empty, c3_paused;
   logic [Q-1:0] c3_is, c3_alike;
   behind_t [Q-1:0] c3_passed, c3_stays;
   sum_t [Q-1:0] c3_sum;
-  word_t [Q-1:0] c3_words, c3_new, c4_words;
+  word_t [Q-1:0] c3_words, c3_new, c3_written, c4_words;
   rank_t [Q-1:0] c4_ranks;
 
   assign c3_cost      = behind_t'(c3_product_q >> 4);
@@ -105,6 +116,13 @@ module pst_sibling_order
   assign c3_paused        = c3_was_empty && |(c3_own >> PausedWidth);
   assign c3_passes        = c3_cost > c3_own;
   assign c3_passes_paused = |(c3_cost >> PausedWidth);
+
+  // Guarantees: the operation's packet goes by its queue's; which queues go first, in which order, and whether the next packet of a queue would.
+  logic c3_pays, words_init_done, guarantees_init_done;
+  logic [Q-1:0] c3_class, c4_first, c4_due;
+  logic [Q-1:0][IndexWidth-1:0] c4_turn;
+
+  assign init_done_o = words_init_done && guarantees_init_done;
 
   always_comb begin
     c3_new = c3_words;
@@ -129,6 +147,19 @@ module pst_sibling_order
     end
   end
 
+  // What goes by a guarantee costs nothing.
+  always_comb begin
+    c3_written = c3_new;
+    for (int i = 0; i < int'(Q); i++) begin
+      c3_class[i] = c3_words[i].cls == c3_class_q;
+      if (c3_pays) begin
+        c3_written[i].behind = c3_words[i].behind;
+        if (index_q[3] == IndexWidth'(i))
+          c3_written[i].behind = !charge_q[3] ? saturated(c3_sum[i]) : c3_paused ? Paused : c3_own;
+      end
+    end
+  end
+
   always_comb begin
     for (int i = 0; i < int'(Q); i++) c4_ranks[i] = {~c4_words[i].cls, c4_words[i].behind};
   end
@@ -142,10 +173,15 @@ module pst_sibling_order
     c4_cost_q <= c3_cost;
     c4_own_q  <= c3_own;
     for (int b = 0; b < int'(Q); b++)
-      again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
+      again_o[b] <= !c4_first[b] && (c4_due[index_q[4]]
+          || (BehindWidth + 1)'(c4_own) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q));
     for (int a = 0; a < int'(Q); a++) begin
       for (int b = 0; b < int'(Q); b++) begin
         before_o[a][b] <= a < b ? c4_ranks[a] >= c4_ranks[b] : c4_ranks[a] > c4_ranks[b];
+        if (c4_words[a].cls == c4_words[b].cls) begin
+          if (c4_first[a] != c4_first[b]) before_o[a][b] <= c4_first[a];
+          else if (c4_first[a]) before_o[a][b] <= c4_turn[a] < c4_turn[b];
+        end
       end
       alike_o[a] <= c4_words[a].cls == c4_words[index_q[4]].cls;
     end
@@ -156,9 +192,37 @@ module pst_sibling_order
       .Width($bits(c3_words)), .Depth(Subscribers), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(c3_words), .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words),
-      .init_done_o
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(c3_words), .we_i(charge_q[3] || c3_pays), .word_i(c3_written),
+      .word_q_o(c4_words), .init_done_o(words_init_done)
   );
+
+  if (GuaranteeCycles == 0) begin : g_no_guarantees
+    assign c3_pays              = 1'b0;
+    assign c4_first             = '0;
+    assign c4_due               = '0;
+    assign c4_turn              = '0;
+    assign c4_own               = c4_own_q;
+    assign idle_o               = 1'b0;
+    assign guarantees_init_done = 1'b1;
+
+    logic unused_guarantee;
+    assign unused_guarantee = &{1'b0, now_i, s_op_release_i, s_op_walk_i, s_op_guarantee_i, c3_class};
+  end else begin : g_guarantees
+    logic unused_own;
+
+    assign c4_own     = c4_words[index_q[4]].behind;
+    assign unused_own = &{1'b0, c4_own_q};
+
+    pst_sibling_guarantees #(
+        .Subscribers(Subscribers), .QueuesPerSubscriber(Q), .GuaranteeCycles(GuaranteeCycles), .ToleranceCycles(ToleranceCycles),
+        .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+    ) u_guarantees (
+        .clk_i, .rst_i, .now_i,
+        .s_op_valid_i, .s_op_charge_i, .s_op_release_i, .s_op_walk_i, .s_op_subscriber_i, .s_op_index_i,
+        .s_op_guarantee_i, .s_op_len_i, .s_op_empties_i, .s_op_alike_i(c3_class), .pays_o(c3_pays),
+        .first_o(c4_first), .due_o(c4_due), .turn_o(c4_turn), .idle_o, .init_done_o(guarantees_init_done)
+    );
+  end
 
   logic unused;
   assign unused = &{1'b0, s_op_class_i};

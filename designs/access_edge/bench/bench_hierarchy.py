@@ -20,7 +20,8 @@ from penstock.errors import UserError
 CLOCK_HZ = 220_000_000
 HIERARCHY_KEYS = ("queues_per_subscriber", "nodes", "ports", "classes")
 SHARE_KEYS = ("queues", *HIERARCHY_KEYS, "congested_nodes", "subscribers", "overload", "size", "rate", "engine")
-MIXES = ("backlogged", "siblings", "random")
+MIXES = ("backlogged", "siblings", "random", "guarantees")
+GUARANTEE_CYCLES = CLOCK_HZ // 16  # lateness that guarantees make up for
 LEVELS = ("subscriber", "node", "port")
 FLAT = {"levels": 1, "queues_per_subscriber": 1, "nodes": 1, "ports": 1, "classes": 1}
 MOST_QUEUES = 1 << 21
@@ -52,7 +53,8 @@ def parameters(options: dict[str, Any]) -> dict[str, int] | None:
     if options.get("levels", 1) == 1:
         return None
     names = {"queues_per_subscriber": "QueuesPerSubscriber", "nodes": "Nodes", "ports": "Ports", "classes": "Classes"}
-    return {"Hierarchy": 1} | {name: options[key] for key, name in names.items()}
+    guarantees = {"GuaranteeCycles": options["guarantee_cycles"]} if "guarantee_cycles" in options else {}
+    return {"Hierarchy": 1} | {name: options[key] for key, name in names.items()} | guarantees
 
 
 def take_levels(settings: dict[str, str], options: dict[str, Any]) -> dict[str, int]:
@@ -106,6 +108,8 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
         nothing_left(settings, (*SHARE_KEYS, "packets"))
         return options
     options["mix"] = mix
+    if mix == "guarantees":
+        options["guarantee_cycles"] = GUARANTEE_CYCLES
     options["weights"] = take_number(settings, "weights", 0, 0, 1)
     options["megabytes"] = take_number(settings, "megabytes", 4, 1, 100_000)
     per_node = -(-options["subscribers"] // options["congested_nodes"])

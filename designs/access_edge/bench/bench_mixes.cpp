@@ -30,9 +30,12 @@ uint64_t shaper_of(double cycles_per_byte, uint64_t burst) {
     return cycles_per_byte > 0 ? burst << settings::kBurstAt | shaper_code(cycles_per_byte) : kUnshaped;
 }
 
+uint32_t guarantee_of(double cycles_per_byte) { return cycles_per_byte > 0 ? static_cast<uint32_t>(shaper_code(cycles_per_byte)) : 0; }
+
 struct Flow {
     uint32_t queue;
     uint8_t cls, weight;
+    uint32_t guarantee;
     uint64_t shaper;
     std::vector<uint32_t> sizes;
     double spacing;  // cycles between two bytes that come, on average; 0: backlogged
@@ -70,7 +73,8 @@ class Mixed : CoreDriver {
                                 .id = nb::cast<uint32_t>(s[0]),
                                 .shaper = shaper_of(nb::cast<double>(s[3]), nb::cast<uint64_t>(s[4])),
                                 .parent = nb::cast<uint32_t>(s[1]),
-                                .weight = nb::cast<uint8_t>(s[2])});
+                                .weight = nb::cast<uint8_t>(s[2]),
+                                .guarantee = guarantee_of(nb::cast<double>(s[5]))});
             node_of_.emplace_back(parents_.back().id, parents_.back().parent);
         }
         std::sort(node_of_.begin(), node_of_.end());
@@ -123,6 +127,7 @@ class Mixed : CoreDriver {
         Flow flow{.queue = nb::cast<uint32_t>(given["queue"]),
                   .cls = nb::cast<uint8_t>(given["cls"]),
                   .weight = nb::cast<uint8_t>(given["weight"]),
+                  .guarantee = guarantee_of(nb::cast<double>(given["guarantee"])),
                   .shaper = shaper_of(nb::cast<double>(shaper[0]), nb::cast<uint64_t>(shaper[1])),
                   .sizes = nb::cast<std::vector<uint32_t>>(given["sizes"]),
                   .spacing = nb::cast<double>(given["spacing"]),
@@ -140,7 +145,7 @@ class Mixed : CoreDriver {
         for (const HierarchyOffer& parent : parents_) set(parent);
         for (const Flow& flow : flows_) {
             set_queue(flow.queue, flow.shaper);
-            set({.what = HierarchyWhat::Queue, .id = flow.queue, .cls = flow.cls, .weight = flow.weight});
+            set({.what = HierarchyWhat::Queue, .id = flow.queue, .cls = flow.cls, .weight = flow.weight, .guarantee = flow.guarantee});
         }
         pins().m_out_ready_i = 1;
         for (uint32_t index = 0; index < flows_.size(); ++index) {

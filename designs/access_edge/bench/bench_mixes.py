@@ -1,7 +1,8 @@
 """`bench fairness` with mixes of queues: what is drawn, and how far the shares are from weighted max-min.
 
 `siblings`: each subscriber has a backlogged queue beside slow, half-idle and bursty ones. `random`: rates of nodes, subscribers and
-queues, classes, and queues of all kinds are drawn as well. The measurement is in designs/access_edge/bench/bench_mixes.cpp; a seed
+queues, classes, and queues of all kinds are drawn as well. `guarantees`: so are guaranteed rates of subscribers and queues, up to nine
+tenths of what they can come from. The measurement is in designs/access_edge/bench/bench_mixes.cpp; a seed
 draws the same on both engines.
 """
 
@@ -14,6 +15,7 @@ IMIX = [60] * 7 + [590] * 4 + [1514]
 SIZES = [60, 300, 590, 1514, 9600]
 BURST_CYCLES = 1 << 20  # of rates below a congested parent, so that what they wait for it costs them no credit
 BURST_BYTES = (1_000, 8_000, 24_000)
+MOST_GUARANTEED = 0.9  # of what there is; and of those that may have a guarantee, how many do
 DEALT_NODE_BURST = 20_000  # cycles; a fast node lets batches of packets go
 
 
@@ -29,6 +31,7 @@ class Queue:
     shaped: float = 0.0
     offered: float = 0.0  # 0: always backlogged
     burst_bytes: int = 0
+    guarantee: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Subscriber:
     node: int
     weight: int
     shaped: float = 0.0
+    guarantee: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,20 @@ class Plan:
         def shaper(rate: float) -> tuple[float, int]:
             return (1 / rate, BURST_CYCLES) if rate else (0.0, 0)
 
+        def period(rate: float) -> float:
+            return 1 / rate if rate else 0.0
+
         return {
             "hierarchy": {
                 "nodes": [(node, 1 / rate, DEALT_NODE_BURST) for node, rate in self.nodes.items()],
-                "subscribers": [(s.ident, s.node, s.weight, *shaper(s.shaped)) for s in self.subscribers],
+                "subscribers": [(s.ident, s.node, s.weight, *shaper(s.shaped), period(s.guarantee)) for s in self.subscribers],
             },
             "flows": [
                 {
                     "queue": q.queue,
                     "cls": q.cls,
                     "weight": q.weight,
+                    "guarantee": period(q.guarantee),
                     "shaper": shaper(q.shaped),
                     "sizes": q.sizes,
                     "spacing": 1 / q.offered if q.offered else 0.0,
@@ -79,7 +87,7 @@ def draw(options: dict[str, Any], node_rate: float) -> Plan:
     """Draw a mix from the seed; `node_rate` in byte per cycle."""
     rng = random.Random(f"{options['mix']} {options['seed']}")
     per = options["queues_per_subscriber"]
-    any_hierarchy = options["mix"] == "random"
+    any_hierarchy = options["mix"] != "siblings"
     nodes = {node: node_rate * (rng.uniform(0.5, 1.5) if any_hierarchy else 1.0) for node in range(options["congested_nodes"])}
     idents = rng.sample(range(options["queues"] // per), options["subscribers"])
     subscribers, queues = [], []
@@ -94,7 +102,34 @@ def draw(options: dict[str, Any], node_rate: float) -> Plan:
             queues.append(_queue(rng, options, subscribers[-1], ident * per + index, fair, number == 0 and (first or not any_hierarchy)))
     held = (options["descriptors"] - 64) // len(queues)  # packets; a burst is no longer than half of that
     queues = [replace(q, burst_bytes=min(q.burst_bytes, held // 2 * min(q.sizes))) for q in queues]
-    return _apart(Plan(nodes, subscribers, sorted(queues, key=lambda queue: queue.queue)))
+    plan = Plan(nodes, subscribers, sorted(queues, key=lambda queue: queue.queue))
+    return _apart(_guaranteed(rng, plan, options["classes"]) if options["mix"] == "guarantees" else plan)
+
+
+def _guaranteed(rng: random.Random, plan: Plan, classes: int) -> Plan:
+    """Return the plan with guarantees: of subscribers out of what higher classes leave, of queues out of what their subscriber gets."""
+
+    def deal(amount: float, keys: list[int]) -> dict[int, float]:
+        chosen = [key for key in keys if rng.random() < MOST_GUARANTEED]
+        parts = {key: rng.uniform(0.1, 1.0) for key in chosen}
+        share = amount * rng.uniform(0.2, MOST_GUARANTEED) / max(sum(parts.values()), 1.0)
+        return {key: share * part for key, part in parts.items()}
+
+    offered = {q.queue: q.offered for q in plan.queues}
+    fair = fair_shares(plan, offered, 1.0)
+    node_of = {s.ident: s.node for s in plan.subscribers}
+    given: dict[int, float] = {}
+    for node, rate in plan.nodes.items():
+        higher = sum(fair[q.queue] for q in plan.queues if node_of[q.subscriber] == node and q.cls < classes - 1)
+        given |= deal(rate - higher, [s.ident for s in plan.subscribers if s.node == node])
+    plan = replace(plan, subscribers=[replace(s, guarantee=given.get(s.ident, 0.0)) for s in plan.subscribers])
+    fair = fair_shares(plan, offered, 1.0)
+    own: dict[int, float] = {}
+    for s in plan.subscribers:
+        for cls in range(classes):
+            mine = [q.queue for q in plan.queues if q.subscriber == s.ident and q.cls == cls]
+            own |= deal(sum(fair[queue] for queue in mine), mine)
+    return replace(plan, queues=[replace(q, guarantee=own.get(q.queue, 0.0)) for q in plan.queues])
 
 
 def _apart(plan: Plan) -> Plan:
@@ -110,8 +145,10 @@ def _apart(plan: Plan) -> Plan:
 
 
 def _queue(rng: random.Random, options: dict[str, Any], of: Subscriber, queue: int, fair: float, backlogged: bool) -> Queue:
-    any_hierarchy, classes = options["mix"] == "random", options["classes"]
+    any_hierarchy, classes = options["mix"] != "siblings", options["classes"]
     kind = rng.choice(["slow", "half", "bursty", *(["backlogged"] if any_hierarchy else [])])
+    # Guarantees matter where many want more than they get.
+    backlogged = backlogged or (options["mix"] == "guarantees" and rng.random() < 0.4)
     cls = rng.randrange(classes) if any_hierarchy and not backlogged else classes - 1
     shaped = fair * rng.uniform(0.2, 2) if any_hierarchy and (kind == "backlogged" or rng.random() < 0.3) and not backlogged else 0.0
     sizes = {"imix": IMIX, "mixed": [rng.choice(SIZES)]}.get(options["size"], [options["size"]])
@@ -133,24 +170,36 @@ def fill(amount: float, wants: Mapping[int, tuple[float, float]]) -> dict[int, f
     return given
 
 
+def fill_guaranteed(amount: float, wants: Mapping[int, tuple[float, float, float]]) -> dict[int, float]:
+    """Share an amount; `wants`: (what it can use, weight, guarantee) by key. Guarantees come first, the rest is shared by weight."""
+    first = {key: min(want, guarantee) for key, (want, _, guarantee) in wants.items()}
+    more = {key: (want - first[key], weight) for key, (want, weight, _) in wants.items()}
+    return {key: first[key] + given for key, given in fill(amount - sum(first.values()), more).items()}
+
+
 def fair_shares(plan: Plan, offered: Mapping[int, float], cycles: float) -> dict[int, float]:
-    """Return the bytes that each queue gets in so many cycles by weighted max-min, class by class; `offered` of those not backlogged."""
+    """Return the bytes that each queue gets in so many cycles by weighted max-min beyond guarantees, class by class.
+
+    `offered`: of those not backlogged. Of a class that gets all that it wants nothing counts as guaranteed.
+    """
     given: dict[int, float] = {}
     left = {node: rate * cycles for node, rate in plan.nodes.items()}
     room = {s.ident: s.shaped * cycles if s.shaped else left[s.node] for s in plan.subscribers}
     for cls in sorted({q.cls for q in plan.queues}):
         for node in plan.nodes:
             mine = {s.ident: s for s in plan.subscribers if s.node == node}
-            wants: dict[int, dict[int, tuple[float, float]]] = {ident: {} for ident in mine}
+            wants: dict[int, dict[int, tuple[float, float, float]]] = {ident: {} for ident in mine}
             for q in plan.queues:
                 if q.subscriber in mine and q.cls == cls:
                     want = min(offered[q.queue] if q.offered else left[node], q.shaped * cycles if q.shaped else left[node])
-                    wants[q.subscriber][q.queue] = (want, q.weight)
+                    wants[q.subscriber][q.queue] = (want, q.weight, q.guarantee * cycles)
             uses = {
-                ident: (min(room[ident], sum(want for want, _ in own.values())), mine[ident].weight) for ident, own in wants.items() if own
+                ident: (min(room[ident], sum(want for want, _, _ in own.values())), mine[ident].weight, mine[ident].guarantee * cycles)
+                for ident, own in wants.items()
+                if own
             }
-            for ident, amount in fill(left[node], uses).items():
-                given |= fill(amount, wants[ident])
+            for ident, amount in fill_guaranteed(left[node], uses).items():
+                given |= fill_guaranteed(amount, wants[ident])
                 room[ident] -= amount
             left[node] -= sum(given[queue] for own in wants.values() for queue in own)
     return given

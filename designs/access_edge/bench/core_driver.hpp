@@ -31,6 +31,7 @@ struct HierarchyOffer {
     uint64_t shaper = kUnshaped;  // subscriber, node, port
     uint32_t parent = 0;          // of a subscriber its node, of a node its port
     uint8_t cls = 0, weight = 1;  // queue; subscriber: its weight
+    uint32_t guarantee = 0;       // queue, subscriber: as a word (encode_guarantee)
 };
 
 class CoreDriver {
@@ -125,6 +126,7 @@ class CoreDriver {
         p.s_hierarchy_cfg_parent_i = setting.parent;
         p.s_hierarchy_cfg_class_i = setting.cls;
         p.s_hierarchy_cfg_weight_i = static_cast<uint8_t>(setting.weight - 1);
+        p.s_hierarchy_cfg_guarantee_i = setting.guarantee;
         p.s_hierarchy_cfg_valid_i = 1;
     }
 

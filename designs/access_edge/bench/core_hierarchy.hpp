@@ -18,15 +18,18 @@ namespace penstock {
 // Sizes of the hierarchy, as the parameters of the core. A core without one has levels 1, and the rest is not looked at.
 struct HierarchyShape {
     uint32_t levels = 1, queues_per_subscriber = 1, nodes = 1, ports = 1, classes = 1;
+    uint32_t guarantee_cycles = 0;  // 0: there are no guarantees
 
     static HierarchyShape from_python(const nanobind::dict& given) {
         const auto number = [&](const char* key) { return nanobind::cast<uint32_t>(given[key]); };
-        return {number("levels"), number("queues_per_subscriber"), number("nodes"), number("ports"), number("classes")};
+        return {number("levels"),  number("queues_per_subscriber"),
+                number("nodes"),   number("ports"),
+                number("classes"), given.contains("guarantee_cycles") ? number("guarantee_cycles") : 0};
     }
 
     // What the model is told; nothing for a core without a hierarchy.
     std::optional<HierarchySizes> sizes() const {
-        return levels > 1 ? std::optional(HierarchySizes{queues_per_subscriber, nodes, ports, classes}) : std::nullopt;
+        return levels > 1 ? std::optional(HierarchySizes{queues_per_subscriber, nodes, ports, classes, guarantee_cycles}) : std::nullopt;
     }
 };
 

@@ -87,7 +87,8 @@ class ModelCore final : public Core {
              static_cast<std::uint32_t>(p.s_hierarchy_cfg_shaper_i >> settings::kBurstAt)},
             p.s_hierarchy_cfg_parent_i,
             p.s_hierarchy_cfg_class_i,
-            static_cast<std::uint8_t>(p.s_hierarchy_cfg_weight_i + 1)};
+            static_cast<std::uint8_t>(p.s_hierarchy_cfg_weight_i + 1),
+            decode_guarantee(p.s_hierarchy_cfg_guarantee_i)};
         model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, p.s_enq_ect_i, head,
                     hierarchy_setting ? &hierarchy : nullptr);
         due_ = model_.next_event(now_);

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define PST_CORE_PINS_VERSION 3u
+#define PST_CORE_PINS_VERSION 4u
 
 struct pst_core_pins {
     /* stored frames in: reason 0, or why the frame was lost upstream (pst_pkg::drop_e) */
@@ -48,9 +48,10 @@ struct pst_core_pins {
     uint32_t ev_deq_queue_o;
     uint16_t ev_deq_len_o;
     uint8_t ev_deq_valid_o, ev_deq_reason_o, ev_deq_mark_o;
-    /* setting of the hierarchy: what is 0 queue (class, weight less one), 1 subscriber (shaper, node), 2 node (shaper, port), 3 port */
+    /* setting of the hierarchy: what is 0 queue (class, weight less one, guarantee), 1 subscriber (shaper, node, weight less one, guarantee),
+       2 node (shaper, port), 3 port (shaper); guarantee is exponent << 16 | mantissa */
     uint64_t s_hierarchy_cfg_shaper_i;
-    uint32_t s_hierarchy_cfg_id_i, s_hierarchy_cfg_parent_i;
+    uint32_t s_hierarchy_cfg_id_i, s_hierarchy_cfg_parent_i, s_hierarchy_cfg_guarantee_i;
     uint8_t s_hierarchy_cfg_what_i, s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_valid_i, s_hierarchy_cfg_ready_o;
 };
 

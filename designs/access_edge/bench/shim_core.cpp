@@ -46,6 +46,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_hierarchy_cfg_parent_i = p.s_hierarchy_cfg_parent_i;
             top.s_hierarchy_cfg_class_i = p.s_hierarchy_cfg_class_i;
             top.s_hierarchy_cfg_weight_i = p.s_hierarchy_cfg_weight_i;
+            top.s_hierarchy_cfg_guarantee_i = p.s_hierarchy_cfg_guarantee_i;
         }
     };
     const auto sample = [&] {

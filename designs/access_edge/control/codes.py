@@ -137,7 +137,7 @@ class Codes:
             most = f"{registers.MIN_RATE_BPS:,} to {registers.MAX_RATE_BPS:,}"
             raise invalid(f"must be {most} bit/s, 0 (closed) or absent, not {rate_bps:,}", "rate_bps")
         settings = ParentSettings(rate_bps, burst_bytes, 0, weight)
-        written = dict(_checked(lambda: settings.writes("subscriber", 0, self._facts.clock_hz), "burst_bytes"))
+        written = dict(_checked(lambda: settings.writes("subscriber", 0, self._facts), "burst_bytes"))
         return tuple(written.get(registers.address(name), 0) for name in PARENT_COLUMNS)
 
 

@@ -21,6 +21,7 @@ class Tree:
     nodes: int
     ports: int
     classes: int
+    guarantees: bool = False  # the control plane sets none
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,8 @@ inline constexpr std::uint32_t kBusiestWindow = 0x22c;
 inline constexpr std::uint32_t kBusiestBytes = 0x230;
 inline constexpr std::uint32_t kNodeIndex = 0x238;
 inline constexpr std::uint32_t kNodeClass = 0x23c;
+inline constexpr std::uint32_t kTreeGuarantee = 0x240;
+inline constexpr std::uint32_t kNowGuarantee = 0x244;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -140,6 +142,7 @@ inline constexpr Field kFeaturesHierarchy{16, 1};
 inline constexpr Field kFeaturesAdmission{17, 1};
 inline constexpr Field kFeaturesSojourn{18, 1};
 inline constexpr Field kFeaturesNodeCounters{19, 1};
+inline constexpr Field kFeaturesGuarantees{20, 1};
 inline constexpr Field kNextValue{0, 32};
 inline constexpr Field kStatusInitDone{0, 1};
 inline constexpr Field kStatusBusy{1, 1};
@@ -235,6 +238,10 @@ inline constexpr Field kBusiestWindowCycles{0, 32};
 inline constexpr Field kBusiestBytesValue{0, 38};
 inline constexpr Field kNodeIndexValue{0, 32};
 inline constexpr Field kNodeClassCls{0, 8};
+inline constexpr Field kTreeGuaranteeMantissa{0, 16};
+inline constexpr Field kTreeGuaranteeExponent{16, 5};
+inline constexpr Field kNowGuaranteeMantissa{0, 16};
+inline constexpr Field kNowGuaranteeExponent{16, 5};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -281,6 +288,8 @@ inline constexpr std::uint32_t kMemoryTimeoutCycles = 0x400000;
 inline constexpr std::uint32_t kBusiestPlaceValue = 0x0;
 inline constexpr std::uint32_t kNodeIndexValue = 0x0;
 inline constexpr std::uint32_t kNodeClassCls = 0x0;
+inline constexpr std::uint32_t kTreeGuaranteeMantissa = 0x0;
+inline constexpr std::uint32_t kTreeGuaranteeExponent = 0x0;
 
 }  // namespace resets
 

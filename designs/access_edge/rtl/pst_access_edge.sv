@@ -31,6 +31,7 @@ module pst_access_edge
     parameter int unsigned               Nodes = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Ports = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
+    parameter int unsigned               GuaranteeCycles = 0,                   // Hierarchy: lateness of guaranteed rates; 0: there are none
     parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
     parameter int unsigned               Busiest = 0,                           // places for the busiest queues, 0: no scans; 0..64
     parameter bit                        NodeCounters = 1'b0,                   // counters by node and class; wants Hierarchy
@@ -518,6 +519,7 @@ module pst_access_edge
   shaper_cfg_t hierarchy_cfg_shaper;
   class_t hierarchy_cfg_class;
   weight_t hierarchy_cfg_weight;
+  guarantee_t hierarchy_cfg_guarantee, read_guarantee;
 
   logic look_valid, look_ready, look_for_control, ask_look_valid, core_look_ready, look_answer, look_age_known;
   queue_id_t look_index;
@@ -540,7 +542,7 @@ module pst_access_edge
       .ToleranceCycles(ToleranceCycles), .Aqm(Aqm),
       .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
-      .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
@@ -566,6 +568,7 @@ module pst_access_edge
       .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_shaper_i(hierarchy_cfg_shaper),
       .s_hierarchy_cfg_parent_i(hierarchy_cfg_parent),
       .s_hierarchy_cfg_class_i(hierarchy_cfg_class), .s_hierarchy_cfg_weight_i(hierarchy_cfg_weight),
+      .s_hierarchy_cfg_guarantee_i(hierarchy_cfg_guarantee), .m_read_guarantee_o(read_guarantee),
       .now_o, .init_done_o(core_init_done)
   );
 
@@ -758,7 +761,8 @@ module pst_access_edge
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
-      .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -777,6 +781,7 @@ module pst_access_edge
       .m_hierarchy_cfg_id_o(hierarchy_cfg_id), .m_hierarchy_cfg_shaper_o(hierarchy_cfg_shaper),
       .m_hierarchy_cfg_parent_o(hierarchy_cfg_parent),
       .m_hierarchy_cfg_class_o(hierarchy_cfg_class), .m_hierarchy_cfg_weight_o(hierarchy_cfg_weight),
+      .m_hierarchy_cfg_guarantee_o(hierarchy_cfg_guarantee), .s_back_guarantee_i(read_guarantee),
       .m_read_index_o(read_index),
       .m_back_valid_o(read_valid), .m_back_what_o(read_what), .m_back_id_o(read_id), .s_back_valid_i(read_answer),
       .s_back_shaper_i(read_shaper), .s_back_parent_i(read_parent), .s_back_class_i(read_class), .s_back_weight_i(read_weight),

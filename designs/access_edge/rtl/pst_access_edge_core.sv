@@ -26,6 +26,7 @@ module pst_access_edge_core
     parameter int unsigned Nodes = 2,              // Hierarchy: power of two, >= 2
     parameter int unsigned Ports = 2,              // Hierarchy: power of two, >= 2
     parameter int unsigned Classes = 4,            // Hierarchy: 1 .. 8
+    parameter int unsigned GuaranteeCycles = 0,    // Hierarchy: lateness that guaranteed rates make up for; 0: there are none
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -97,6 +98,7 @@ module pst_access_edge_core
     output logic [QueueIdWidth-1:0]      m_read_parent_o,
     output class_t                       m_read_class_o,
     output weight_t                      m_read_weight_o,
+    output guarantee_t                   m_read_guarantee_o,
     output aqm_cfg_t                     m_read_aqm_o,
     // Hierarchy: settings of the hierarchy, see pst_hierarchy
     input  logic                         s_hierarchy_cfg_valid_i,
@@ -107,6 +109,7 @@ module pst_access_edge_core
     input  logic [QueueIdWidth-1:0]      s_hierarchy_cfg_parent_i,
     input  class_t                       s_hierarchy_cfg_class_i,
     input  weight_t                      s_hierarchy_cfg_weight_i,
+    input  guarantee_t                   s_hierarchy_cfg_guarantee_i,
     output logic [31:0]                  now_o,
     output logic                         init_done_o
 );
@@ -171,6 +174,7 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] tree_parent;
   class_t tree_class;
   weight_t tree_weight;
+  guarantee_t tree_guarantee;
   logic [LimitPacketsWidth-1:0] look_packets, look_limit_packets;
   logic [LimitBytesWidth-1:0] look_bytes, look_limit_bytes;
   backlog_t arrive_backlog;
@@ -297,6 +301,7 @@ module pst_access_edge_core
       m_read_parent_o <= tree_parent;
       m_read_class_o  <= tree_class;
       m_read_weight_o <= tree_weight;
+      m_read_guarantee_o <= tree_guarantee;
       if (s_read_what_i != SetQueue) m_read_shaper_o <= tree_shaper;
     end
     if (m_read_valid_o || rst_i) begin
@@ -393,12 +398,14 @@ module pst_access_edge_core
     assign tree_parent             = '0;
     assign tree_class              = '0;
     assign tree_weight             = '0;
+    assign tree_guarantee          = '0;
     assign hierarchy_init_done     = 1'b1;
 
     logic unused_hierarchy;
     assign unused_hierarchy = ^{s_hierarchy_cfg_valid_i, s_hierarchy_cfg_what_i, s_hierarchy_cfg_id_i, s_hierarchy_cfg_shaper_i,
                                 s_hierarchy_cfg_parent_i,
-                           s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, done_credits, ahead, ahead_queue, out.empties};
+                           s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_guarantee_i, done_credits,
+                           ahead, ahead_queue, out.empties};
   end else begin : g_hierarchy
     logic packet_valid, packet_ready, packet_mark, packet_empties;
     logic [QueueIdWidth-1:0] packet_queue;
@@ -423,7 +430,8 @@ module pst_access_edge_core
 
     pst_hierarchy #(
         .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
-        .ToleranceCycles(ToleranceCycles), .PayloadWidth(1 + DescIdWidth), .DoneCredits(DoneCredits), .RamStyle(QueueRamStyle)
+        .ToleranceCycles(ToleranceCycles), .PayloadWidth(1 + DescIdWidth), .DoneCredits(DoneCredits), .GuaranteeCycles(GuaranteeCycles),
+        .RamStyle(QueueRamStyle)
     ) u_hierarchy (
         .clk_i, .rst_i, .now_i(now_o),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
@@ -433,10 +441,10 @@ module pst_access_edge_core
         .m_done_next_queue_o(done_next_queue), .done_credits_i(done_credits),
         .s_cfg_valid_i(s_hierarchy_cfg_valid_i), .s_cfg_ready_o(s_hierarchy_cfg_ready_o), .s_cfg_what_i(s_hierarchy_cfg_what_i),
         .s_cfg_id_i(s_hierarchy_cfg_id_i), .s_cfg_shaper_i(s_hierarchy_cfg_shaper_i), .s_cfg_parent_i(s_hierarchy_cfg_parent_i),
-        .s_cfg_class_i(s_hierarchy_cfg_class_i), .s_cfg_weight_i(s_hierarchy_cfg_weight_i),
+        .s_cfg_class_i(s_hierarchy_cfg_class_i), .s_cfg_weight_i(s_hierarchy_cfg_weight_i), .s_cfg_guarantee_i(s_hierarchy_cfg_guarantee_i),
         .s_look_valid_i(s_read_valid_i && !tree_read_q), .s_look_what_i(s_read_what_i), .s_look_id_i(s_read_id_i),
         .m_look_valid_o(tree_read), .m_look_shaper_o(tree_shaper), .m_look_parent_o(tree_parent), .m_look_class_o(tree_class),
-        .m_look_weight_o(tree_weight),
+        .m_look_weight_o(tree_weight), .m_look_guarantee_o(tree_guarantee),
         .init_done_o(hierarchy_init_done)
     );
   end

@@ -348,6 +348,8 @@ module pst_access_edge_regs (
         logic [1:0] busiest_bytes;
         logic node_index;
         logic node_class;
+        logic tree_guarantee;
+        logic now_guarantee;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -490,6 +492,8 @@ module pst_access_edge_regs (
         decoded_reg_strb.busiest_bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h234) & !cpuif_req_is_wr;
         decoded_reg_strb.node_index = cpuif_req_masked & (cpuif_addr == 12'h238);
         decoded_reg_strb.node_class = cpuif_req_masked & (cpuif_addr == 12'h23c);
+        decoded_reg_strb.tree_guarantee = cpuif_req_masked & (cpuif_addr == 12'h240);
+        decoded_reg_strb.now_guarantee = cpuif_req_masked & (cpuif_addr == 12'h244) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -676,6 +680,16 @@ module pst_access_edge_regs (
                 logic load_next;
             } cls;
         } node_class;
+        struct {
+            struct {
+                logic [15:0] next;
+                logic load_next;
+            } mantissa;
+            struct {
+                logic [4:0] next;
+                logic load_next;
+            } exponent;
+        } tree_guarantee;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -802,6 +816,14 @@ module pst_access_edge_regs (
                 logic [7:0] value;
             } cls;
         } node_class;
+        struct {
+            struct {
+                logic [15:0] value;
+            } mantissa;
+            struct {
+                logic [4:0] value;
+            } exponent;
+        } tree_guarantee;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1473,6 +1495,52 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.node_class.cls.value = field_storage.node_class.cls.value;
+    // Field: pst_access_edge_regs.tree_guarantee.mantissa
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_guarantee.mantissa.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_guarantee && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_guarantee.mantissa.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.tree_guarantee.mantissa.next = next_c;
+        field_combo.tree_guarantee.mantissa.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_guarantee.mantissa.value <= 16'h0;
+        end else begin
+            if(field_combo.tree_guarantee.mantissa.load_next) begin
+                field_storage.tree_guarantee.mantissa.value <= field_combo.tree_guarantee.mantissa.next;
+            end
+        end
+    end
+    assign hwif_out.tree_guarantee.mantissa.value = field_storage.tree_guarantee.mantissa.value;
+    // Field: pst_access_edge_regs.tree_guarantee.exponent
+    always_comb begin
+        automatic logic [4:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_guarantee.exponent.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_guarantee && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_guarantee.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
+            load_next_c = '1;
+        end
+        field_combo.tree_guarantee.exponent.next = next_c;
+        field_combo.tree_guarantee.exponent.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_guarantee.exponent.value <= 5'h0;
+        end else begin
+            if(field_combo.tree_guarantee.exponent.load_next) begin
+                field_storage.tree_guarantee.exponent.value <= field_combo.tree_guarantee.exponent.next;
+            end
+        end
+    end
+    assign hwif_out.tree_guarantee.exponent.value = field_storage.tree_guarantee.exponent.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -1774,6 +1842,7 @@ module pst_access_edge_regs (
             readback_data_var[17] = hwif_in.features.admission.next;
             readback_data_var[18] = hwif_in.features.sojourn.next;
             readback_data_var[19] = hwif_in.features.node_counters.next;
+            readback_data_var[20] = hwif_in.features.guarantees.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -2125,6 +2194,14 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h23c) begin
             readback_data_var[7:0] = field_storage.node_class.cls.value;
+        end
+        if(rd_mux_addr == 12'h240) begin
+            readback_data_var[15:0] = field_storage.tree_guarantee.mantissa.value;
+            readback_data_var[20:16] = field_storage.tree_guarantee.exponent.value;
+        end
+        if(rd_mux_addr == 12'h244) begin
+            readback_data_var[15:0] = hwif_in.now_guarantee.mantissa.next;
+            readback_data_var[20:16] = hwif_in.now_guarantee.exponent.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

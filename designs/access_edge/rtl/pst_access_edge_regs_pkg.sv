@@ -82,6 +82,10 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__node_counters__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__guarantees__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
@@ -90,6 +94,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__features__admission__in_t admission;
         pst_access_edge_regs__features__sojourn__in_t sojourn;
         pst_access_edge_regs__features__node_counters__in_t node_counters;
+        pst_access_edge_regs__features__guarantees__in_t guarantees;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -827,6 +832,19 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__busiest_bytes__in_t;
 
     typedef struct {
+        logic [15:0] next;
+    } pst_access_edge_regs__now_guarantee__mantissa__in_t;
+
+    typedef struct {
+        logic [4:0] next;
+    } pst_access_edge_regs__now_guarantee__exponent__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_guarantee__mantissa__in_t mantissa;
+        pst_access_edge_regs__now_guarantee__exponent__in_t exponent;
+    } pst_access_edge_regs__now_guarantee__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -899,6 +917,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__busiest_queue__in_t busiest_queue;
         pst_access_edge_regs__busiest_window__in_t busiest_window;
         pst_access_edge_regs__busiest_bytes__in_t busiest_bytes;
+        pst_access_edge_regs__now_guarantee__in_t now_guarantee;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -1110,6 +1129,19 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__node_class__out_t;
 
     typedef struct {
+        logic [15:0] value;
+    } pst_access_edge_regs__tree_guarantee__mantissa__out_t;
+
+    typedef struct {
+        logic [4:0] value;
+    } pst_access_edge_regs__tree_guarantee__exponent__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_guarantee__mantissa__out_t mantissa;
+        pst_access_edge_regs__tree_guarantee__exponent__out_t exponent;
+    } pst_access_edge_regs__tree_guarantee__out_t;
+
+    typedef struct {
         logic req;
         logic [6:0] addr;
         logic req_is_wr;
@@ -1141,6 +1173,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__busiest_place__out_t busiest_place;
         pst_access_edge_regs__node_index__out_t node_index;
         pst_access_edge_regs__node_class__out_t node_class;
+        pst_access_edge_regs__tree_guarantee__out_t tree_guarantee;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 

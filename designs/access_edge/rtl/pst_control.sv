@@ -36,6 +36,7 @@ module pst_control
     parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
     parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none; 0..64
     parameter bit          NodeCounters = 1'b0,     // there are counters by node and class; wants Hierarchy
+    parameter bit          Guarantees = 1'b0,       // queues and subscribers may have guaranteed rates; wants Hierarchy
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
@@ -91,6 +92,7 @@ module pst_control
     output logic [         QueueIdW-1:0] m_hierarchy_cfg_parent_o,
     output class_t                       m_hierarchy_cfg_class_o,
     output weight_t                      m_hierarchy_cfg_weight_o,
+    output guarantee_t                   m_hierarchy_cfg_guarantee_o,
     // reads of the counter banks; all but "out" answer together. Of a queue, or (m_read_node_o) of a class at a node, node above class
     output logic [         QueueIdW-1:0] m_read_index_o,
     output logic                         m_read_node_o,
@@ -129,6 +131,7 @@ module pst_control
     input  logic [         QueueIdW-1:0] s_back_parent_i,
     input  class_t                       s_back_class_i,
     input  weight_t                      s_back_weight_i,
+    input  guarantee_t                   s_back_guarantee_i,
     input  aqm_cfg_t                     s_back_aqm_i,
     output logic                         m_class_valid_o,
     input  logic                         m_class_ready_i,
@@ -287,6 +290,7 @@ module pst_control
         if (hierarchy_q.what == SetSubscriber || hierarchy_q.what == SetNode) now_d.parent = 32'(s_back_parent_i);
         if (Hierarchy && hierarchy_q.what == SetQueue) now_d.cls = s_back_class_i;
         if (Hierarchy && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.weight = s_back_weight_i;
+        if (Guarantees && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.guarantee = s_back_guarantee_i;
         state_d      = Idle;
       end
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
@@ -392,6 +396,7 @@ module pst_control
   assign m_hierarchy_cfg_parent_o = hierarchy_q.parent[QueueIdW-1:0];
   assign m_hierarchy_cfg_class_o  = hierarchy_q.cls;
   assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
+  assign m_hierarchy_cfg_guarantee_o = hierarchy_q.guarantee;
   assign m_read_index_o           = queue_q;
   assign m_read_node_o            = node_q;
   assign m_read_place_o           = place_q;
@@ -415,7 +420,7 @@ module pst_control
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
-      .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
       .regs_i(hwif_out), .regs_o(hwif_in), .start_i(start), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
       .scan_i(s_scan_i),

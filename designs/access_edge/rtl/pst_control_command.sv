@@ -66,7 +66,8 @@ module pst_control_command
       },
       parent: 32'(tree_parent[QueueIdW-1:0]),
       cls: regs_i.tree_class.cls.value[ClassWidth-1:0],
-      weight: regs_i.tree_class.weight.value
+      weight: regs_i.tree_class.weight.value,
+      guarantee: '{exponent: regs_i.tree_guarantee.exponent.value, mantissa: regs_i.tree_guarantee.mantissa.value}
   };
 
   always_comb begin

@@ -33,6 +33,7 @@ package pst_control_pkg;
     logic [31:0]                  parent;
     class_t                       cls;
     weight_t                      weight;
+    guarantee_t                   guarantee;
     class_t                       share_class;
     aqm_cfg_t                     aqm;
   } now_t;
@@ -45,6 +46,7 @@ package pst_control_pkg;
     logic [31:0] parent;
     class_t      cls;
     weight_t     weight;
+    guarantee_t  guarantee;
   } tree_setting_t;
 
   // The scan for the busiest queues.

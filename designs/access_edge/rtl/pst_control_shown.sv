@@ -26,6 +26,7 @@ module pst_control_shown
     parameter int unsigned ShareSizes = 1,
     parameter int unsigned Busiest = 0,
     parameter bit          NodeCounters = 1'b0,
+    parameter bit          Guarantees = 1'b0,
     parameter int unsigned PacketWidth = 50,
     parameter int unsigned ByteWidth = 56
 ) (
@@ -71,6 +72,7 @@ module pst_control_shown
     regs_o.features.admission.next    = ShareClasses != 0;
     regs_o.features.sojourn.next      = AqmKind != 0 && !AqmEstimate;
     regs_o.features.node_counters.next = NodeCounters;
+    regs_o.features.guarantees.next   = Guarantees;
     regs_o.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     regs_o.nodes.value.next           = Hierarchy ? Nodes : 0;
     regs_o.ports.value.next           = Hierarchy ? Ports : 0;
@@ -144,6 +146,8 @@ module pst_control_shown
     regs_o.now_parent.value.next          = now_i.parent;
     regs_o.now_class.cls.next             = 8'(now_i.cls);
     regs_o.now_class.weight.next          = now_i.weight;
+    regs_o.now_guarantee.mantissa.next    = now_i.guarantee.mantissa;
+    regs_o.now_guarantee.exponent.next    = now_i.guarantee.exponent;
     regs_o.now_share_class.cls.next       = 8'(now_i.share_class);
 
     regs_o.busiest_places.value.next   = Busiest;

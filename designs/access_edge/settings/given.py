@@ -71,6 +71,14 @@ def _burst(value: object) -> int | TimeAtRate:
             raise ValueError(f'{error}; or the time that it takes at the queue\'s rate, such as "5 ms"') from None
 
 
+def _guarantee(value: object) -> int:
+    rate = parse_rate(value)
+    if 0 < rate < MIN_RATE_BPS:
+        raise ValueError(f"must be at least {format_rate(MIN_RATE_BPS)} (or 0 for none), not {describe(value)}")
+    return rate
+
+
+Guarantee = Annotated[int, BeforeValidator(_guarantee)]
 QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
 Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
 ReservedPages = Annotated[StrictInt, Field(ge=0)]
@@ -149,6 +157,10 @@ class QueueSettings(Model):
     )
     weight: StrictInt | None = Field(
         None, ge=1, le=MAX_WEIGHT, description="Share among the queues of its subscriber that are of its class; 1 unless given."
+    )
+    guarantee: Guarantee | None = Field(
+        None,
+        description="Rate that it gets before the rest is shared by weight, where the configuration has guarantees; 0: none.",
     )
 
 

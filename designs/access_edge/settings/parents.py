@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
+from penstock.designs.access_edge.settings.queues import check_guarantee
 from penstock.errors import UserError
 
 if TYPE_CHECKING:
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
 
 LEVELS = {"subscribers": "subscriber", "nodes": "node", "ports": "port"}
 ABOVE = {"subscribers": "node", "nodes": "port"}
-_OF_PARENTS = {"subscribers": {"rate", "burst", "node", "weight"}, "nodes": {"rate", "burst", "port"}, "ports": {"rate", "burst"}}
+_OF_PARENTS = {
+    "subscribers": {"rate", "burst", "node", "weight", "guarantee"},
+    "nodes": {"rate", "burst", "port"},
+    "ports": {"rate", "burst"},
+}
 
 Writes = list[tuple[int, int]]
 
@@ -26,11 +31,13 @@ class ParentSettings:
     burst: int | TimeAtRate = 0
     parent: int = 0
     weight: int = 1  # of a subscriber
+    guarantee_bps: int = 0  # of a subscriber; 0: none
 
-    def writes(self, level: str, index: int, clock_hz: int) -> Writes:
+    def writes(self, level: str, index: int, config: "Config") -> Writes:
         """Return the register writes that give `index` of `level` these settings. Raises UserError for what cannot be set."""
         burst = self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
-        return registers.hierarchy_writes(level, index, self.rate_bps, burst, self.parent, clock_hz, self.weight)
+        guarantee = self.guarantee_bps if config.hierarchy and config.hierarchy.guarantees else None
+        return registers.hierarchy_writes(level, index, self.rate_bps, burst, self.parent, config.clock_hz, self.weight, guarantee)
 
 
 class Parents:
@@ -67,7 +74,9 @@ class Parents:
             rate_bps=old.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate),
             burst=old.burst if given.burst is None else given.burst,
             weight=old.weight if given.weight is None else given.weight,
+            guarantee_bps=old.guarantee_bps if given.guarantee is None else given.guarantee,
         )
+        check_guarantee(given, new.guarantee_bps, new.rate_bps, self._config, (*key, "guarantee"), self._fail)
         above = ABOVE.get(kind)
         if above and (parent := getattr(given, above)) is not None:
             most = self.count(f"{above}s", key) - 1
@@ -75,7 +84,7 @@ class Parents:
                 self._fail((*key, above), f"is {parent}, but configuration {self._config.name} has {above}s 0 to {most:,}")
             new = replace(new, parent=parent)
         try:
-            writes = new.writes(LEVELS[kind], ident, self._config.clock_hz)
+            writes = new.writes(LEVELS[kind], ident, self._config)
         except UserError as error:
             self._fail((*key, "burst" if "burst" in str(error) else "rate"), f"cannot be: {error}")
         self._settings[LEVELS[kind], ident] = new
@@ -87,9 +96,7 @@ class Parents:
 
     def setup(self) -> Writes:
         """Return the writes of all that have settings."""
-        return [
-            write for (level, ident), settings in self._settings.items() for write in settings.writes(level, ident, self._config.clock_hz)
-        ]
+        return [write for (level, ident), settings in self._settings.items() for write in settings.writes(level, ident, self._config)]
 
 
 def check_names(kind: str, given: ChangedSettings, key: KeyPath, fail: Fail) -> None:

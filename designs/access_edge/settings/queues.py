@@ -35,6 +35,7 @@ class Settings:
     traffic_class: int = 0
     weight: int = 1
     scheduler_word: int | None = None  # of an own scheduler; None: its defaults
+    guarantee_bps: int = 0  # 0: none
 
     @property
     def burst_bytes(self) -> int:
@@ -56,7 +57,10 @@ class Settings:
             word if self.scheduler_word is None else self.scheduler_word,
             self.traffic_class if config.admission else None,
         )
-        return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
+        if config.hierarchy is None:
+            return own
+        guarantee = self.guarantee_bps if config.hierarchy.guarantees else None
+        return own + registers.class_writes(queue, self.traffic_class, self.weight, guarantee, config.clock_hz)
 
 
 RESET = Settings()
@@ -79,7 +83,9 @@ def resolved(
         base.traffic_class if given.traffic_class is None else given.traffic_class,
         base.weight if given.weight is None else given.weight,
         base.scheduler_word if given.scheduler is None else _scheduler(given.scheduler, config, (*key, "scheduler"), fail),
+        base.guarantee_bps if given.guarantee is None else given.guarantee,
     )
+    check_guarantee(given, found.guarantee_bps, rate, config, (*key, "guarantee"), fail)
     _check_class(given, config, key, fail)
     if rate is not None and rate > fastest_bps:
         fail((*key, rate_key), f"must be at most the egress link's {format_rate(fastest_bps)}, not {format_rate(rate)}")
@@ -90,6 +96,14 @@ def resolved(
         if found.burst_bytes > most:
             fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
     return found
+
+
+def check_guarantee(given: QueueSettings, guarantee: int, rate: int | None, config: "Config", key: KeyPath, fail: Fail) -> None:
+    """Call `fail` for a guaranteed rate that the configuration does not have, or that is above `rate`, the ceiling (None: none)."""
+    if given.guarantee is not None and not (config.hierarchy and config.hierarchy.guarantees):
+        fail(key, f"is set, but configuration {config.name} has no guarantees")
+    if rate and guarantee > rate:
+        fail(key, f"must be at most the rate, {format_rate(rate)}, not {format_rate(guarantee)}")
 
 
 def check_id(queue: int, config: "Config", key: KeyPath, fail: Fail) -> None:

@@ -2,8 +2,8 @@
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
 // estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own), cycles, seed, tolerance of the shapers in
-// cycles. Last, with a hierarchy: queues of a subscriber, nodes, ports, classes, as 4,4,2,4; of an own scheduler the library of its model.
-// Prints what was seen; a difference ends the program with 1.
+// cycles. Last, with a hierarchy: queues of a subscriber, nodes, ports, classes, cycles of guarantees, as 4,4,2,4,0; of an own scheduler
+// the library of its model. Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -122,6 +122,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (tight && s.what == What::Port) s.shaper = {32768 + below(32768), 14, below(20'000)};
         if (tight && s.what == What::Subscriber) s.shaper = {32768 + below(32768), 12 + below(5), 2048u << below(4)};
         if (crowded && seed % 4 == 0) s.cls = 0, s.parent = 0;  // long lists
+        if (sizes.guarantee_cycles && below(4))
+            s.guarantee = {static_cast<std::uint16_t>(32768 + below(32768)), static_cast<std::uint8_t>(12 + below(8))};
         return s;
     };
     penstock::HierarchySetting hierarchy_offered;
@@ -177,6 +179,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_hierarchy_cfg_parent_i = hierarchy_offered.parent;
             p.s_hierarchy_cfg_class_i = hierarchy_offered.cls;
             p.s_hierarchy_cfg_weight_i = static_cast<std::uint8_t>(hierarchy_offered.weight - 1);
+            p.s_hierarchy_cfg_guarantee_i = penstock::encode_guarantee(hierarchy_offered.guarantee);
         }
         rtl.step();
         const auto differs = [&](const char* what, long a, long b) {
@@ -267,7 +270,8 @@ int main(int argc, char** argv) {
     const penstock::OwnScheduler own{"own", kind == 9 ? last : "", {{"seed", 1}}};
     penstock::HierarchySizes sizes;
     if (kind >= 6 && kind <= 8 &&
-        std::sscanf(last, "%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes) != 4)
+        std::sscanf(last, "%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
+                    &sizes.guarantee_cycles) != 5)
         return std::puts("sizes of the hierarchy?"), 2;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {

@@ -2,6 +2,7 @@
 """`bench fairness` with mixes of queues: what is drawn, what is called fair, and what the hardware does of it."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from penstock.testing.testkit import seed
 # The core that other tests have built: four queues a subscriber.
 CORE = {"queues": "256", "queues_per_subscriber": "4", "megabytes": "1", "rate": "4 Gbit/s"}
 MIXES = ("siblings", "random")
+GUARANTEED = (*MIXES, "guarantees")
 
 
 def arguments(**values: object) -> list[str]:
@@ -69,6 +71,60 @@ def test_what_is_drawn(mix: str) -> None:
     assert kinds == ({(True, False), (False, False)} if mix == "siblings" else {(a, b) for a in (True, False) for b in (True, False)})
 
 
+def level(amount: float, wants: dict[int, tuple[float, float, float]]) -> dict[int, float]:
+    """Return shares of an amount by its definition: min(want, guarantee + weight * level), the level found by bisection."""
+
+    def at(height: float) -> dict[int, float]:
+        return {key: min(want, guarantee + weight * height) for key, (want, weight, guarantee) in wants.items()}
+
+    low, high = 0.0, sum(want for want, _, _ in wants.values()) + 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if sum(at(middle).values()) > amount else (middle, high)
+    return at(low)
+
+
+def judged(plan: Plan, offered: dict[int, float]) -> dict[int, float]:
+    """Return what each queue gets, class by class; a class that gets all that it wants uses up no guarantee."""
+    given: dict[int, float] = {}
+    node_left, own_left = dict(plan.nodes), {s.ident: s.shaped or float("inf") for s in plan.subscribers}
+    for cls in range(8):
+        for node in plan.nodes:
+            below = {}
+            for s in plan.subscribers:
+                mine = [q for q in plan.queues if q.subscriber == s.ident and q.cls == cls]
+                if s.node == node and mine:
+                    wants = {q.queue: min(offered[q.queue] or 1e9, q.shaped or 1e9, node_left[node]) for q in mine}
+                    below[s] = (mine, wants, min(sum(wants.values()), own_left[s.ident]))
+            amounts = level(node_left[node], {s.ident: (use, s.weight, s.guarantee) for s, (_, _, use) in below.items()})
+            for s, (mine, wants, _) in below.items():
+                given |= level(amounts[s.ident], {q.queue: (wants[q.queue], q.weight, q.guarantee) for q in mine})
+                own_left[s.ident] -= amounts[s.ident]
+            node_left[node] -= sum(amounts.values())
+    return given
+
+
+def test_guaranteed_shares_are_what_their_definition_says() -> None:
+    """Of 25 mixes; guarantees are for less than there is, and they move shares by points."""
+    print(f"PENSTOCK_SEED={seed()}")
+    most = 0.0
+    for number in range(seed(), seed() + 25):
+        _, drawn = plan("guarantees", number)
+        offered = {q.queue: q.offered for q in drawn.queues}
+        fair = bench_mixes.fair_shares(drawn, offered, 1.0)
+        assert fair == pytest.approx(judged(drawn, offered), rel=1e-6, abs=1e-9)
+        plain = replace(
+            drawn,
+            subscribers=[replace(s, guarantee=0.0) for s in drawn.subscribers],
+            queues=[replace(q, guarantee=0.0) for q in drawn.queues],
+        )
+        without = bench_mixes.fair_shares(plain, offered, 1.0)
+        most = max(most, *(abs(fair[q] - without[q]) for q in fair))
+        for node, rate in drawn.nodes.items():
+            assert sum(s.guarantee for s in drawn.subscribers if s.node == node) <= 0.9 * rate
+    assert most > 0.05
+
+
 def test_errors_are_points_of_the_node() -> None:
     """A node of 1 byte a cycle, 1,000 cycles. Subscriber 0 (weight 1) has a backlogged queue and one that wants 50; subscriber 1 weight 3.
 
@@ -86,7 +142,7 @@ def test_errors_are_points_of_the_node() -> None:
     assert found["subscriber_error_points"] == pytest.approx(0) and found["share_error_points"] == pytest.approx(2)
 
 
-@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("mix", GUARANTEED)
 def test_shares_of_a_mix_on_the_model(mix: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The contract: 0.20 points in any mix over 50 MB of a node, with eight queues of each subscriber and weights."""
     result = run(capsys, *arguments(queues=256, mix=mix, megabytes=13, rate="2 Gbit/s", engine="model"))
@@ -99,7 +155,7 @@ def test_shares_of_a_mix_on_the_model(mix: str, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("mix", GUARANTEED)
 @pytest.mark.parametrize("number", range(2, 12))
 def test_shares_of_other_mixes(mix: str, number: int, capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, *arguments(queues=256, mix=mix, megabytes=13, engine="model"), "--seed", str(number))
@@ -115,7 +171,7 @@ def test_a_queue_alone_in_its_class_keeps_its_turn(capsys: pytest.CaptureFixture
         assert 0.998 <= result["parent_utilisation"] <= result["parent_utilisation_max"] <= 1.002
 
 
-@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("mix", GUARANTEED)
 def test_both_engines_find_the_same(mix: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = [run(capsys, *arguments(**CORE, mix=mix, engine=which)) for which in ("rtl", "model")]
     for result in found:

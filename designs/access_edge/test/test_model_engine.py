@@ -82,6 +82,7 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
 
 
 HIERARCHY = {"Hierarchy": 1, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
+GUARANTEES = {"GuaranteeCycles": 50_000}
 SLOW = pytest.mark.slow
 
 
@@ -93,6 +94,9 @@ SLOW = pytest.mark.slow
         pytest.param(8, PIE, 1024, {}, 64, id="pie", marks=SLOW),
         pytest.param(7, AQM, 1024, {"QueuesPerSubscriber": 1, "Nodes": 2, "Ports": 4, "Classes": 8}, 16, id="alone", marks=SLOW),
         pytest.param(6, None, 1024, {"QueuesPerSubscriber": 2, "Nodes": 64, "Classes": 1}, 256, id="nodes", marks=SLOW),
+        pytest.param(6, None, 1024, GUARANTEES, 64, id="guarantees"),
+        pytest.param(6, None, SHORT, GUARANTEES | {"QueuesPerSubscriber": 8, "Classes": 2}, 64, id="guarantees_8", marks=SLOW),
+        pytest.param(6, None, 1024, GUARANTEES | {"QueuesPerSubscriber": 1, "Classes": 3}, 64, id="guarantees_1", marks=SLOW),
         pytest.param(6, None, SHORT, {"QueuesPerSubscriber": 8, "Nodes": 16, "Ports": 16, "Classes": 3}, 4096, id="many", marks=SLOW),
     ],
 )

@@ -42,7 +42,8 @@ def compared(
 ) -> list[int]:
     """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler.
     `tolerance`, `hierarchy`: what the core was built with."""
-    sizes = ",".join(str(hierarchy[key]) for key in ("QueuesPerSubscriber", "Nodes", "Ports", "Classes")) if hierarchy else None
+    keys = ("QueuesPerSubscriber", "Nodes", "Ports", "Classes", "GuaranteeCycles")
+    sizes = ",".join(str(hierarchy.get(key, 0)) for key in keys) if hierarchy else None
     last = [each for each in (model, sizes) if each]
     command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *last]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)

@@ -31,7 +31,7 @@ class CorePins(ctypes.Structure):
         ("s_cfg_aqm", U64), ("s_enq_ect", U8), ("m_out_mark", U8), ("m_drop_head_valid", U8), ("m_drop_head_ready", U8),
         ("m_drop_head_desc", U32), ("ev_deq_queue", U32), ("ev_deq_len", U16), ("ev_deq_valid", U8), ("ev_deq_reason", U8),
         ("ev_deq_mark", U8), ("s_hierarchy_cfg_shaper", U64), ("s_hierarchy_cfg_id", U32),
-        ("s_hierarchy_cfg_parent", U32), ("s_hierarchy_cfg_what", U8),
+        ("s_hierarchy_cfg_parent", U32), ("s_hierarchy_cfg_guarantee", U32), ("s_hierarchy_cfg_what", U8),
         ("s_hierarchy_cfg_class", U8), ("s_hierarchy_cfg_weight", U8), ("s_hierarchy_cfg_valid", U8), ("s_hierarchy_cfg_ready", U8),
     ]  # fmt: skip
 

@@ -77,7 +77,8 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
         if value is None or value == "":
             raise UserError(f"{key}: is empty; give a value")
         if len(parents) == 1 and values.get(parents[0], 0) is None and (part := _part(config, parents[0])):
-            values[parents[0]] = dict.fromkeys(part.model_fields)  # all of them have to come
+            # All that have no default have to come.
+            values[parents[0]] = {name: None if field.is_required() else field.default for name, field in part.model_fields.items()}
             begun.append(parents[0])
         target: Any = values
         for step in parents:

@@ -32,6 +32,7 @@ _KINDS = {
     "RateOrShare": "rate, or share in %",
     "LeastRate": "rate",
     "QueueRate": 'rate, "unshaped" or 0',
+    "Guarantee": "rate or 0",
     "Time": "time",
     "Duration": "time",
     "Delay": "time",

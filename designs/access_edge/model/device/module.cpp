@@ -45,6 +45,8 @@ AccessEdgeSettings model_settings(Table table) {
                                   number("classes", 1, settings::kMostTrafficClass + 1)};
         if (!std::has_single_bit(device.hierarchy_sizes.queues_per_subscriber))
             bad_job("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
+        // As the RTL has it (config.py); there are none where it is not said.
+        device.hierarchy_sizes.guarantee_cycles = static_cast<std::uint32_t>(sizes.integer("guarantee_cycles", 0, (1 << 28) - 1, 0));
         sizes.done();
     }
     device.busiest = static_cast<unsigned>(table.integer("busiest", 0, 64, 0));

@@ -112,6 +112,9 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kTreeClass:
             tree_class_ = value;
             break;
+        case registers::kTreeGuarantee:
+            tree_guarantee_ = value;
+            break;
         default:
             break;
     }
@@ -160,7 +163,8 @@ HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
             {fields::kTreeRateMantissa.of(tree_rate_), fields::kTreeRateExponent.of(tree_rate_), fields::kTreeBurstCycles.of(tree_burst_)},
             tree_parent_,
             static_cast<std::uint8_t>(fields::kTreeClassCls.of(tree_class_)),
-            static_cast<std::uint8_t>(fields::kTreeClassWeight.of(tree_class_) + 1)};
+            static_cast<std::uint8_t>(fields::kTreeClassWeight.of(tree_class_) + 1),
+            decode_guarantee(tree_guarantee_)};
 }
 
 void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {

@@ -118,7 +118,7 @@ class RegisterModel {
     State state_ = State::Idle;
     bool provision_ = false;  // class and weight go along with the setting on offer
     // Registers as they are after reset.
-    std::uint32_t index_ = 0, burst_ = 0, tree_index_ = 0, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0;
+    std::uint32_t index_ = 0, burst_ = 0, tree_index_ = 0, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0, tree_guarantee_ = 0;
     std::uint32_t rate_ = access_edge::fields::kQueueRateMantissa.at(access_edge::resets::kQueueRateMantissa);
     std::uint32_t limit_packets_ = access_edge::resets::kQueueLimitPacketsPackets;
     std::uint32_t limit_bytes_ = access_edge::resets::kQueueLimitBytesBytes;

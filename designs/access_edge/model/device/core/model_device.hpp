@@ -321,7 +321,7 @@ class ModelDevice final : public Device {
     std::int64_t head_sojourn_ = 0;
     struct {
         ShaperSetting shaper{0, 0, 0};
-        std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, share_class = 0;
+        std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, guarantee = 0, share_class = 0;
         AqmSetting aqm{};
     } back_;
     std::optional<NodeCounters::Row> shown_node_;  // the snapshot is of a node and class
@@ -830,6 +830,7 @@ void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
     }
     back_.parent = tree.parent;
     back_.weight_less_one = tree.weight - 1U;
+    back_.guarantee = encode_guarantee(tree.guarantee);
 }
 
 // What the admission tells of the class and page size that the window shows.
@@ -871,7 +872,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
                    fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
                    fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy) |
                    fields::kFeaturesAdmission.at(settings_.share_classes != 0) | fields::kFeaturesNodeCounters.at(bool{nodes_}) |
-                   fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate);
+                   fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate) |
+                   fields::kFeaturesGuarantees.at(settings_.hierarchy_sizes.guarantee_cycles != 0);
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
@@ -916,6 +918,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return back_.parent;
         case registers::kNowClass:
             return fields::kNowClassCls.at(back_.cls) | fields::kNowClassWeight.at(back_.weight_less_one);
+        case registers::kNowGuarantee:
+            return back_.guarantee;
         case registers::kNowShareClass:
             return back_.share_class;
         case registers::kNowAqm:
