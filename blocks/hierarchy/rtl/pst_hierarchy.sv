@@ -175,6 +175,9 @@ module pst_hierarchy
     return IndexBits > 0 ? queue_t'({subscriber, index}) : queue_t'(subscriber);
   endfunction
 
+  // In place of a patience: it has none, but stands in the list since it was idle; with guarantees only.
+  localparam patience_t FreshTurn = 2'd3;
+
   function automatic patience_t hold_of(patience_t looked);
     return Guarantees && looked == FreshTurn ? '0 : looked;
   endfunction

@@ -62,9 +62,6 @@ package pst_hierarchy_pkg;
   // How often a subscriber whose turn it is still lets others go first, because that of its queues which has had the least has just left.
   typedef logic [1:0] patience_t;
 
-  // Instead: it does not, but stands in the list since it was idle; with guarantees only.
-  localparam patience_t FreshTurn = 2'd3;
-
   // What a setting is about.
   typedef enum logic [1:0] {
     SetQueue,         // class and weight

@@ -90,8 +90,8 @@ module pst_sibling_guarantees
   index_t [3:1] index_q;
   logic [SubscriberWidth-1:0] walk_subscriber_q;
   group_t c3_group, c3_new, c4_group;
-  word_t c3_own;
-  stamp_t c3_base;
+  stamp_t c3_stamp, c3_base;
+  logic c3_paid, c3_busy;
   logic [ProductWidth-1:0] c3_product_q;
   logic [ProductWidth+15:0] c3_scaled;
   logic [IncrementWidth-1:0] c3_increment;
@@ -100,13 +100,15 @@ module pst_sibling_guarantees
 
   // --- cycle 3: is the packet charged?
 
-  assign c3_own       = c3_group.queues[index_q[3]];
+  assign c3_stamp     = c3_group.queues[index_q[3]].stamp;
+  assign c3_paid      = c3_group.queues[index_q[3]].paid;
+  assign c3_busy      = c3_group.queues[index_q[3]].busy;
   assign c3_scaled    = (ProductWidth + 16)'(({31'b0, c3_product_q} << c3_exponent_q) >> 15);
   assign c3_increment = |c3_scaled[ProductWidth+15:IncrementWidth] ? '1 : c3_scaled[IncrementWidth-1:0];
 
   always_comb begin
-    c3_base = charge_q[3] && !c3_own.busy ? limited(c3_own.stamp, now_i - cycle_t'(ToleranceCycles)) : c3_own.stamp;
-    pays_o  = (charge_q[3] || (release_q[3] && !c3_own.paid)) && c3_some_q && !early(c3_own.stamp, now_i);
+    c3_base = charge_q[3] && !c3_busy ? limited(c3_stamp, now_i - cycle_t'(ToleranceCycles)) : c3_stamp;
+    pays_o  = (charge_q[3] || (release_q[3] && !c3_paid)) && c3_some_q && !early(c3_stamp, now_i);
     c3_idle = 1'b1;
     for (int i = 0; i < int'(Q); i++)
       if (c3_group.queues[i].busy && (s_op_alike_i[i] || index_q[3] == index_t'(i))) c3_idle = 1'b0;
@@ -118,7 +120,7 @@ module pst_sibling_guarantees
       if ((charge_q[3] || release_q[3]) && index_q[3] == index_t'(i)) begin
         c3_new.queues[i].some  = c3_some_q;
         c3_new.queues[i].stamp = pays_o ? limited(c3_base + stamp_t'(c3_increment), now_i - cycle_t'(GuaranteeCycles)) : c3_base;
-        c3_new.queues[i].paid  = pays_o || (c3_own.paid && !charge_q[3]);
+        c3_new.queues[i].paid  = pays_o || (c3_paid && !charge_q[3]);
         if (charge_q[3]) c3_new.queues[i].busy = !c3_empties_q;
       end
     end

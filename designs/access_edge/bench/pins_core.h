@@ -48,8 +48,8 @@ struct pst_core_pins {
     uint32_t ev_deq_queue_o;
     uint16_t ev_deq_len_o;
     uint8_t ev_deq_valid_o, ev_deq_reason_o, ev_deq_mark_o;
-    /* setting of the hierarchy: what is 0 queue (class, weight less one, guarantee), 1 subscriber (shaper, node, weight less one, guarantee),
-       2 node (shaper, port), 3 port (shaper); guarantee is exponent << 16 | mantissa */
+    /* setting of the hierarchy: what is 0 queue (class, weight less one, guarantee), 1 subscriber (shaper, node, weight less one,
+       guarantee), 2 node (shaper, port), 3 port (shaper); guarantee is exponent << 16 | mantissa */
     uint64_t s_hierarchy_cfg_shaper_i;
     uint32_t s_hierarchy_cfg_id_i, s_hierarchy_cfg_parent_i, s_hierarchy_cfg_guarantee_i;
     uint8_t s_hierarchy_cfg_what_i, s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_valid_i, s_hierarchy_cfg_ready_o;

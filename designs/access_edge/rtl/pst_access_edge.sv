@@ -31,7 +31,7 @@ module pst_access_edge
     parameter int unsigned               Nodes = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Ports = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
-    parameter int unsigned               GuaranteeCycles = 0,                   // Hierarchy: lateness of guaranteed rates; 0: there are none
+    parameter int unsigned               GuaranteeCycles = 0,                   // Hierarchy: lateness of guaranteed rates; 0: none
     parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
     parameter int unsigned               Busiest = 0,                           // places for the busiest queues, 0: no scans; 0..64
     parameter bit                        NodeCounters = 1'b0,                   // counters by node and class; wants Hierarchy
