@@ -45,8 +45,8 @@ class FairPicker {
         bool behind = false;            // none: a higher class waits above; the parent is woken when that has left
         uint8_t cls = 0;                // of what was asked for
         bool holds = false;             // of a subscriber: it waits for what is above, if there is anything when its operation starts
-        bool fresh = false;             // its subscriber had been idle when it came
         bool own = false;               // behind: for a packet of its own class, too
+        bool fresh = false;             // its subscriber had been idle when it came
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
