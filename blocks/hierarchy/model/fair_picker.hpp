@@ -105,7 +105,10 @@ class FairPicker {
         const bool behind = ask.holds && blocked(ask.parent, ask.cls + own);
         const bool none = behind || (ask.holds && above(ask.parent, ask.cls + own, start + t::kClock)) ||
                           (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) || lists.in_grace(start + t::kClock);
-        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), none, true, 0, behind, ask.cls, false, own};
+        Pick pick{.at = start + t::kOut, .parent = ask.parent, .queue = 0, .round = lists.round(), .none = none, .last = true};
+        pick.behind = behind;
+        pick.cls = ask.cls;
+        pick.own = own;
         unsigned given = 1;
         if (!pick.none) {
             for (;; ++given, pick.at += t::kNext) {

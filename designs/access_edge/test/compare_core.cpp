@@ -80,6 +80,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     // Of these and of every other run: hardly any queue is slow, so packets crowd before nodes and ports, which let batches of them go.
     const bool crowded = tight || (Model::kHierarchy && seed % 2 == 0);
     const bool moves = below(4) != 0;  // parents' settings change in mid-traffic, too
+    const bool quick = below(2) != 0;  // parents have high rates, so that many packets come through
     const auto draw_setting = [&] {
         CoreSetting s;
         s.queue = below(4) ? below(queues) : below(phase.hot);
@@ -107,11 +108,12 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.what = static_cast<What>(setup || moves ? below(4) : 0);
         const std::uint32_t counts[] = {queues, queues / sizes.queues_per_subscriber, sizes.nodes, sizes.ports};
         s.id = below(counts[static_cast<int>(s.what)]);
+        if (!setup && s.what < What::Node && below(2)) s.id = below(phase.hot) / (s.what == What::Queue ? 1 : sizes.queues_per_subscriber);
         s.parent = s.what == What::Subscriber ? below(sizes.nodes) : s.what == What::Node ? below(sizes.ports) : 0;
         const auto kind = below(16);
-        // About the rate of the traffic, so that each level is congested at times.
+        // About the rate of the traffic, so that each level is congested at times; some so slow that wheels have a horizon.
         s.shaper.mantissa = kind == 0 && below(2) ? 0 : kind < 6 ? 1 : 32768 + below(32768);
-        s.shaper.exponent = kind < 6 ? 0 : 8 + below(10);
+        s.shaper.exponent = kind < 6 ? 0 : kind == 15 ? 18 + below(4) : 8 + below(quick ? 5 : 10);
         s.shaper.burst = below(3) ? 0 : below(5000);
         s.cls = static_cast<std::uint8_t>(below(sizes.classes));
         s.weight = static_cast<std::uint8_t>(1 + below(8));
@@ -140,7 +142,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      below(Model::kArrivals ? 8 : 2) == 0 ? 64U : 1514U,
                      below(4) ? 0U : 50U,
                      below(2) == 0,
-                     below(3) ? below(5) : 100U};
+                     below(3) ? below(5) : 100U << below(3)};
             if (below(6) == 0) phase.out = 0;
             if (Model::kHierarchy && n < kSetup) phase.enqueue = 0, phase.hierarchy = 1000;
         }
