@@ -39,7 +39,7 @@ _NOT_COMPILED = re.compile(
     r"(failed on \w+ with \")?([\w.]*\.)?(\w*BuildError|VerilateError|CalledProcessError|SyntaxError|IndentationError)\b"
 )
 RED_ANYWAY = "none of its tests passes without it, not even "
-MUTANT_SECONDS = 120  # for one test of a mutant, which may wait for ever, and what is built for it
+MUTANT_SECONDS = 300  # for one test of a mutant, which may wait for ever, and for what it builds
 _MOST_KEPT = 10_000  # outcomes
 
 
