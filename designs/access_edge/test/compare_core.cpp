@@ -50,8 +50,8 @@ penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
 
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
-            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance,
-            const penstock::HierarchySizes& sizes) {
+            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance, const penstock::HierarchySizes& sizes,
+            bool busy) {
     penstock::RtlCore rtl(library);
     Model model(queues, descriptors, aqm, sizes, own, tolerance);
     std::mt19937_64 random(seed);
@@ -80,7 +80,9 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     // Of these and of every other run: hardly any queue is slow, so packets crowd before nodes and ports, which let batches of them go.
     const bool crowded = tight || (Model::kHierarchy && seed % 2 == 0);
     const bool moves = below(4) != 0;  // parents' settings change in mid-traffic, too
-    const bool quick = below(2) != 0;  // parents have high rates, so that many packets come through
+    // `busy`: what has traffic changes, as fast as settings are taken; in half of these runs parents have high rates, so that much comes
+    // through, and in all of them some so low that wheels have a horizon.
+    const bool quick = busy && below(2) != 0;
     const auto draw_setting = [&] {
         CoreSetting s;
         s.queue = below(4) ? below(queues) : below(phase.hot);
@@ -108,12 +110,13 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.what = static_cast<What>(setup || moves ? below(4) : 0);
         const std::uint32_t counts[] = {queues, queues / sizes.queues_per_subscriber, sizes.nodes, sizes.ports};
         s.id = below(counts[static_cast<int>(s.what)]);
-        if (!setup && s.what < What::Node && below(2)) s.id = below(phase.hot) / (s.what == What::Queue ? 1 : sizes.queues_per_subscriber);
+        if (busy && !setup && s.what < What::Node && below(2))
+            s.id = below(phase.hot) / (s.what == What::Queue ? 1 : sizes.queues_per_subscriber);
         s.parent = s.what == What::Subscriber ? below(sizes.nodes) : s.what == What::Node ? below(sizes.ports) : 0;
         const auto kind = below(16);
-        // About the rate of the traffic, so that each level is congested at times; some so slow that wheels have a horizon.
+        // About the rate of the traffic, so that each level is congested at times.
         s.shaper.mantissa = kind == 0 && below(2) ? 0 : kind < 6 ? 1 : 32768 + below(32768);
-        s.shaper.exponent = kind < 6 ? 0 : kind == 15 ? 18 + below(4) : 8 + below(quick ? 5 : 10);
+        s.shaper.exponent = kind < 6 ? 0 : busy && kind == 15 ? 18 + below(4) : 8 + below(quick ? 5 : 10);
         s.shaper.burst = below(3) ? 0 : below(5000);
         s.cls = static_cast<std::uint8_t>(below(sizes.classes));
         s.weight = static_cast<std::uint8_t>(1 + below(8));
@@ -142,7 +145,9 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      below(Model::kArrivals ? 8 : 2) == 0 ? 64U : 1514U,
                      below(4) ? 0U : 50U,
                      below(2) == 0,
-                     below(3) ? below(5) : 100U << below(3)};
+                     below(3) ? below(5)
+                     : busy   ? 100U << below(3)
+                              : 100U};
             if (below(6) == 0) phase.out = 0;
             if (Model::kHierarchy && n < kSetup) phase.enqueue = 0, phase.hierarchy = 1000;
         }
@@ -269,6 +274,7 @@ int main(int argc, char** argv) {
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
     const long kind = std::atol(argv[4]);
     const char* const last = argc > 8 ? argv[8] : "";
+    const bool busy = argc > 9;
     const penstock::OwnScheduler own{"own", kind == 9 ? last : "", {{"seed", 1}}};
     penstock::HierarchySizes sizes;
     if (kind >= 6 && kind <= 8 &&
@@ -277,7 +283,7 @@ int main(int argc, char** argv) {
         return std::puts("sizes of the hierarchy?"), 2;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
-        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes);
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes, busy);
     };
     using namespace penstock;
     switch (kind) {

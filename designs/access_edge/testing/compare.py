@@ -39,12 +39,13 @@ def compared(
     model: Path | None = None,
     tolerance: int = DEFAULT_TOLERANCE_CYCLES,
     hierarchy: dict[str, int] | None = None,
+    busy: bool = False,
 ) -> list[int]:
     """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler.
-    `tolerance`, `hierarchy`: what the core was built with."""
+    `tolerance`, `hierarchy`: what the core was built with. `busy`: of a hierarchy what has traffic changes, as fast as it may."""
     keys = ("QueuesPerSubscriber", "Nodes", "Ports", "Classes", "GuaranteeCycles")
     sizes = ",".join(str(hierarchy.get(key, 0)) for key in keys) if hierarchy else None
-    last = [each for each in (model, sizes) if each]
+    last = [each for each in (model, sizes, "busy" if busy else None) if each]
     command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *last]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout + done.stderr
