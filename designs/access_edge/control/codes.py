@@ -20,9 +20,9 @@ from penstock.v1 import common_pb2 as pb
 # Registers of a queue and of a parent, in the order in which they are written.
 QUEUE_COLUMNS = (
     "queue_aqm", "queue_aqm_target", "queue_aqm_interval", "queue_class", "queue_rate", "queue_burst", "queue_limit_packets",
-    "queue_limit_bytes", "tree_class",
+    "queue_limit_bytes", "tree_class", "tree_guarantee",
 )  # fmt: skip
-PARENT_COLUMNS = ("tree_rate", "tree_burst", "tree_class")
+PARENT_COLUMNS = ("tree_rate", "tree_burst", "tree_class", "tree_guarantee")
 MAX_REMEMBERED = 1 << 20  # different settings of queues, and of parents
 MAX_KEY = 256  # bytes of a message that is found again by them
 # Of memory for such messages, which may be many of the same settings: then they are forgotten. Here, and once more in compiled code; all of
@@ -66,7 +66,7 @@ class Codes:
         self._known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})  # by the bytes of the message; open and closed
         self._known_bytes = 0
         self._queue_rows = _Rows(len(QUEUE_COLUMNS))
-        self._parents: dict[tuple[int | None, int, int], int] = {}
+        self._parents: dict[tuple[int | None, int, int, int], int] = {}
         self._parent_rows = _Rows(len(PARENT_COLUMNS))
         self._number_of: dict[tuple[int, ...], int] = {}
         self.drop_all = self._enter(self._words({"limit_packets": 0, "limit_bytes": 0}))
@@ -93,9 +93,9 @@ class Codes:
                 self._known_bytes += len(key) + OF_KEY
         return found
 
-    def parent(self, rate_bps: int | None, burst_bytes: int, weight: int = 1) -> int:
+    def parent(self, rate_bps: int | None, burst_bytes: int, weight: int = 1, guarantee_bps: int = 0) -> int:
         """Return the number of the settings of a subscriber, node or port. Raises Problem."""
-        key = (rate_bps, burst_bytes, weight)
+        key = (rate_bps, burst_bytes, weight, guarantee_bps)
         found = self._parents.get(key)
         if found is None:
             found = self._parents[key] = _enter(self._parent_rows, self._parent_words(*key))
@@ -128,7 +128,7 @@ class Codes:
         written = dict(_checked(lambda: plain.queue_settings(self._facts, values, line_bps=self._line_bps).writes(0, self._facts)))
         return tuple(written.get(registers.address(name), 0) for name in QUEUE_COLUMNS)
 
-    def _parent_words(self, rate_bps: int | None, burst_bytes: int, weight: int) -> tuple[int, ...]:
+    def _parent_words(self, rate_bps: int | None, burst_bytes: int, weight: int, guarantee_bps: int) -> tuple[int, ...]:
         if self._facts.hierarchy is None:
             raise invalid("is set, but the device has no hierarchy", "rate_bps")
         if not 1 <= weight <= registers.MAX_WEIGHT:
@@ -136,9 +136,21 @@ class Codes:
         if rate_bps and not registers.MIN_RATE_BPS <= rate_bps <= registers.MAX_RATE_BPS:
             most = f"{registers.MIN_RATE_BPS:,} to {registers.MAX_RATE_BPS:,}"
             raise invalid(f"must be {most} bit/s, 0 (closed) or absent, not {rate_bps:,}", "rate_bps")
-        settings = ParentSettings(rate_bps, burst_bytes, 0, weight)
+        if guarantee_bps:
+            self._check_guarantee(guarantee_bps, rate_bps)
+        settings = ParentSettings(rate_bps, burst_bytes, 0, weight, guarantee_bps)
         written = dict(_checked(lambda: settings.writes("subscriber", 0, self._facts), "burst_bytes"))
         return tuple(written.get(registers.address(name), 0) for name in PARENT_COLUMNS)
+
+    def _check_guarantee(self, guarantee_bps: int, rate_bps: int | None) -> None:
+        """Raise Problem for a guaranteed rate that a subscriber cannot have."""
+        if self._facts.hierarchy is None or not self._facts.hierarchy.guarantees:
+            raise invalid("is set, but the device has no guarantees", "guarantee_bps")
+        if not registers.MIN_RATE_BPS <= guarantee_bps <= registers.MAX_RATE_BPS:
+            most = f"{registers.MIN_RATE_BPS:,} to {registers.MAX_RATE_BPS:,}"
+            raise invalid(f"must be {most} bit/s, 0 or absent (none), not {guarantee_bps:,}", "guarantee_bps")
+        if rate_bps and guarantee_bps > rate_bps:
+            raise invalid(f"must be at most the rate, {rate_bps:,} bit/s, not {guarantee_bps:,}", "guarantee_bps")
 
 
 def _plain(settings: pb.QueueSettings) -> dict[str, Any]:
@@ -150,12 +162,14 @@ def _plain(settings: pb.QueueSettings) -> dict[str, Any]:
             values[key] = f"{getattr(settings, field)} B" if key in ("burst", "limit_bytes") else getattr(settings, field)
     if settings.HasField("rate_bps"):
         values["rate"] = f"{settings.rate_bps} bit/s"
+    if settings.guarantee_bps:
+        values["guarantee"] = f"{settings.guarantee_bps} bit/s"
     if settings.HasField("aqm"):
         values["aqm"] = {"ecn": settings.aqm.ecn} | dict(settings.aqm.settings)
     return values
 
 
-_FIELDS = {"rate": "rate_bps", "burst": "burst_bytes", "limit_bytes": "limit_bytes"}
+_FIELDS = {"rate": "rate_bps", "burst": "burst_bytes", "limit_bytes": "limit_bytes", "guarantee": "guarantee_bps"}
 
 
 def _checked(do: Callable[[], Any], field: str = "") -> Any:

@@ -14,6 +14,7 @@ AT_ONCE = 256  # queues of a program
 LET_GO_SECONDS = 1e-4  # between two parts: a thread that waits for the lock would not wake up in time if it was taken again at once
 _QUEUE = {"rate": "queue_rate", "burst": "queue_burst", "limit_packets": "queue_limit_packets", "limit_bytes": "queue_limit_bytes"}
 _PARENT = {"rate": "tree_rate", "burst": "tree_burst", "class": "tree_class"}
+_GUARANTEE = {"guarantee": "tree_guarantee"}  # of both, where the device has guarantees
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def _there(plant: Plant, level: str) -> NDArray[np.int64]:
 def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference]:
     facts, each = plant.facts, plant.facts.queues_per_subscriber
     queues = (indices[:, None] * each + np.arange(each)).reshape(-1)
-    columns = _QUEUE | ({"class": "tree_class"} if facts.hierarchy else {})
+    guarantee = _GUARANTEE if facts.hierarchy and facts.hierarchy.guarantees else {}
+    columns = _QUEUE | ({"class": "tree_class"} if facts.hierarchy else {}) | guarantee
     rows = plant.codes.queue_rows(plant.queue_code[queues])
     wanted = np.stack([rows[:, QUEUE_COLUMNS.index(name)] for name in columns.values()], axis=1)
     names = [f"queue {queue} ({plant.name_of.get(queue // each, 'no subscriber')}, {queue % each})" for queue in queues.tolist()]
@@ -63,9 +65,9 @@ def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference
         return found
     indices = indices[plant.parent_code[indices] != NONE]
     own = plant.codes.parent_rows(plant.parent_code[indices])
-    words = [own[:, PARENT_COLUMNS.index(name)] for name in _PARENT.values()]
+    words = [own[:, PARENT_COLUMNS.index(name)] for name in (_PARENT | guarantee).values()]
     wanted = np.stack([*words, plant.node_of[indices].astype(np.uint32)], axis=1)
-    fields = [*_PARENT, "parent"]
+    fields = [*_PARENT, *guarantee, "parent"]
     there = plant.read_back("subscriber", indices.tolist(), fields)
     return found + _compared([f"subscriber {i} ({plant.name_of[i]})" for i in indices.tolist()], fields, wanted, there)
 

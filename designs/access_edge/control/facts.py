@@ -21,7 +21,7 @@ class Tree:
     nodes: int
     ports: int
     classes: int
-    guarantees: bool = False  # the control plane sets none
+    guarantees: bool = False  # queues and subscribers may have guaranteed rates
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def ask(carrier: Carrier) -> Facts:
     kind = kinds.get(feature("aqm"), "other")
     if kind not in ("none", *parts("aqm")):
         raise CarrierError(f"{carrier.name}: has an AQM of its own, whose settings this software does not know")
-    tree = Tree(said["queues_per_subscriber"], said["nodes"], said["ports"], said["classes"]) if feature("hierarchy") else None
+    sizes = (said["queues_per_subscriber"], said["nodes"], said["ports"], said["classes"], bool(feature("guarantees")))
+    tree = Tree(*sizes) if feature("hierarchy") else None
     return Facts(
         block.minor,
         said["queues"],

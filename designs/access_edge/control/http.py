@@ -149,6 +149,7 @@ class Site:
             "index": message.index,
             "node": message.node if plant.facts.hierarchy else None,
             "rate_limit_bps": message.rate_bps if message.HasField("rate_bps") else None,
+            "guarantee_bps": message.guarantee_bps,
             "weight": message.weight if message.HasField("weight") else 1,
             "gate_closed": message.gate_closed,
             "version": message.version,
@@ -223,7 +224,7 @@ class Site:
 
 def _settings(queue: Any) -> dict[str, Any]:
     """Return the settings of a queue that were given."""
-    names = ("rate_bps", "burst_bytes", "limit_packets", "limit_bytes", "traffic_class", "weight")
+    names = ("rate_bps", "burst_bytes", "limit_packets", "limit_bytes", "traffic_class", "weight", "guarantee_bps")
     found = {name: getattr(queue, name) for name in names if queue.HasField(name)}
     if queue.HasField("aqm"):
         found["aqm"] = {"ecn": queue.aqm.ecn} | dict(queue.aqm.settings)

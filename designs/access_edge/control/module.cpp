@@ -71,7 +71,7 @@ class Message {
         return column<std::uint32_t>(scan_.subscribers.size(), [this](std::uint32_t row) { return scan_.subscribers[row].node; });
     }
 
-    // Settings that were not met before, each once: of queues (bytes, closed), and of parents (rate or None, burst, weight).
+    // Settings that were not met before, each once: of queues (bytes, closed), and of parents (rate or None, burst, weight, guarantee).
     nb::tuple unknown(const Plans& plans) const {
         nb::list queues, parents;
         std::unordered_set<std::string_view> seen[2];
@@ -85,7 +85,8 @@ class Message {
             if (plans.parent(one.parent) != Plans::kUnknown || (!met.empty() && met.back() == one.parent)) continue;
             met.push_back(one.parent);
             const std::int64_t rate = one.parent.rate_bps;
-            parents.append(nb::make_tuple(rate < 0 ? nb::object(nb::none()) : nb::cast(rate), one.parent.burst_bytes, one.parent.weight));
+            parents.append(nb::make_tuple(rate < 0 ? nb::object(nb::none()) : nb::cast(rate), one.parent.burst_bytes, one.parent.weight,
+                                          one.parent.guarantee_bps));
         }
         return nb::make_tuple(queues, parents);
     }
@@ -154,10 +155,9 @@ NB_MODULE(designs_access_edge_control, m) {
             "settings"_a, "closed"_a, "number"_a)
         .def(
             "learn_parent",
-            [](Plans& plans, std::optional<std::int64_t> rate, std::uint32_t burst, std::uint32_t weight, std::int32_t number) {
-                plans.learn({rate.value_or(-1), burst, weight}, number);
-            },
-            "rate_bps"_a.none(), "burst_bytes"_a, "weight"_a, "number"_a)
+            [](Plans& plans, std::optional<std::int64_t> rate, std::uint32_t burst, std::uint32_t weight, std::uint64_t guarantee,
+               std::int32_t number) { plans.learn({rate.value_or(-1), burst, weight, guarantee}, number); },
+            "rate_bps"_a.none(), "burst_bytes"_a, "weight"_a, "guarantee_bps"_a, "number"_a)
         .def_ro_static("UNKNOWN", &Plans::kUnknown);
     nb::class_<Message>(m, "Message", "A penstock.v1.ProvisionRequest, read into columns.")
         .def(nb::init<nb::bytes, std::size_t>(), "message"_a, "most_bytes"_a)

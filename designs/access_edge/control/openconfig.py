@@ -17,6 +17,8 @@ from penstock.v1 import subscribers_pb2
 
 MAX_WEIGHT = 8
 _SHAPER = {"cir": "rate_bps", "bc": "burst_bytes", "max-queue-depth-bytes": "limit_bytes", "max-queue-depth-packets": "limit_packets"}
+_TWO_RATES = {"cir": "guarantee_bps", "pir": "rate_bps", "be": "burst_bytes"}
+_KINDS = {"ONE_RATE_TWO_COLOR": ("one-rate-two-color", _SHAPER), "TWO_RATE_THREE_COLOR": ("two-rate-three-color", _TWO_RATES)}
 
 
 def read(path: Path) -> tuple[list[Located], list[str]]:
@@ -35,6 +37,18 @@ def read(path: Path) -> tuple[list[Located], list[str]]:
         raise UserError(f"{path}: {error}") from None
     located = list(once((f"{path}: interface", subscriber) for subscriber in made))
     return located, list(dict.fromkeys(left))
+
+
+def without_guarantees(entries: list[Located]) -> list[str]:
+    """Take the guaranteed rates away, for a device that has none; return a sentence for each subscriber that had one."""
+    left = []
+    for _, subscriber in entries:
+        guaranteed = [queue for queue in subscriber.queues if queue.HasField("guarantee_bps")]
+        for queue in guaranteed:
+            queue.ClearField("guarantee_bps")
+        if guaranteed:
+            left.append(f"interface {subscriber.name}: two-rate-three-color: cir is not used: the device has no guarantees")
+    return left
 
 
 def _subscribers(qos: Mapping[str, Any], left: list[str]) -> list[subscribers_pb2.Subscriber]:
@@ -78,15 +92,17 @@ def _subscriber(interface: Mapping[str, Any], policies: Mapping[str, Any], left:
 
 def _queues(made: subscribers_pb2.Subscriber, scheduler: Mapping[str, Any], cls: int, last: bool, where: str, left: list[str]) -> None:
     """Add the queues of one scheduler, all of class `cls`; `last`: there is no lower one."""
-    own = _values(scheduler, {"sequence", "type", "priority"}, where, left, {"inputs", "output", "one-rate-two-color"})
+    meant = str({"type": "ONE_RATE_TWO_COLOR", **scheduler, **_object(scheduler, "config", where)}["type"]).rpartition(":")[2]
+    container, fields = _KINDS.get(meant, _KINDS["ONE_RATE_TWO_COLOR"])
+    own = _values(scheduler, {"sequence", "type", "priority"}, where, left, {"inputs", "output", container})
     if own.get("priority") != "STRICT" and not last:
         left.append(f"{where}: is not STRICT, and goes before the ones behind it all the same")
-    if str(own.get("type", "ONE_RATE_TWO_COLOR")).rpartition(":")[2] != "ONE_RATE_TWO_COLOR":
+    if meant not in _KINDS:
         left.append(f"{where}: type {own['type']} is not used")
     output = _values(_object(scheduler, "output", where), {"output-type"}, f"{where}: output", left).get("output-type", "INTERFACE")
     if output != "INTERFACE":
         left.append(f"{where}: output {output} is not used: its queues are the interface's")
-    shaper = _values(_object(scheduler, "one-rate-two-color", where), {*_SHAPER, "queuing-behavior"}, f"{where}: one-rate-two-color", left)
+    shaper = _values(_object(scheduler, container, where), {*fields, "queuing-behavior"}, f"{where}: {container}", left)
     if shaper.get("queuing-behavior") == "POLICE":
         left.append(f"{where}: POLICE becomes a shaper, which holds what a policer drops; a small limit comes near to it")
     inputs = [
@@ -94,7 +110,7 @@ def _queues(made: subscribers_pb2.Subscriber, scheduler: Mapping[str, Any], cls:
     ]
     for kind in sorted({str(one["input-type"]) for one in inputs if one.get("input-type", "QUEUE") != "QUEUE"}):
         left.append(f"{where}: input {kind} is a queue of its own")
-    given = [key for key in _SHAPER if key in shaper]
+    given = [key for key in fields if key in shaper]
     if len(inputs) > 1 and given:
         left.append(f"{where}: {', '.join(given)} of its {len(inputs)} inputs together is what each of their queues gets")
     weights = [_number(one, "weight", 1) for one in inputs or [{}]]
@@ -106,7 +122,7 @@ def _queues(made: subscribers_pb2.Subscriber, scheduler: Mapping[str, Any], cls:
     for weight in scaled:
         queue = made.queues.add(traffic_class=cls, weight=weight)
         for key in given:
-            put(queue, _SHAPER[key], _number(shaper, key), f"{where}: {key}")
+            put(queue, fields[key], _number(shaper, key), f"{where}: {key}")
 
 
 def _object(of: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:

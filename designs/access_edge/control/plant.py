@@ -505,10 +505,12 @@ class Plant:
             if node >= self.facts.hierarchy.nodes:
                 raise invalid(f"the device has nodes 0 to {self.facts.hierarchy.nodes - 1:,}, not {node:,}", "node")
             rate = message.rate_bps if message.HasField("rate_bps") else None
-            parent = self.codes.parent(rate, message.burst_bytes, message.weight if message.HasField("weight") else 1)
-        elif node or message.HasField("rate_bps") or message.HasField("weight") or message.HasField("burst_bytes"):
+            weight = message.weight if message.HasField("weight") else 1
+            parent = self.codes.parent(rate, message.burst_bytes, weight, message.guarantee_bps)
+        elif node or any(map(message.HasField, ("rate_bps", "weight", "burst_bytes", "guarantee_bps"))):
             raise invalid(
-                "the device has no hierarchy: a subscriber has neither node, rate, burst nor weight; its queue has a rate", "node"
+                "the device has no hierarchy: a subscriber has neither node, rate, burst, weight nor guarantee; its queue has a rate",
+                "node",
             )
         return _Change(index, message, tuple(numbers), parent, node)
 

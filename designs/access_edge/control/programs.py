@@ -83,12 +83,13 @@ class Programs:
         names += ["queue_aqm", "queue_aqm_target", "queue_aqm_interval"] if facts.aqm != "none" else []
         names += ["queue_class"] if facts.admission else []
         names += ["tree_class"] if facts.hierarchy else []
+        guarantee = ["tree_guarantee"] if facts.hierarchy and facts.hierarchy.guarantees else []
         self._each = facts.queues_per_subscriber
-        self._columns = [QUEUE_COLUMNS.index(name) for name in names]
-        self._parent_columns = [PARENT_COLUMNS.index(name) for name in ("tree_class", "tree_rate", "tree_burst")]
+        self._columns = [QUEUE_COLUMNS.index(name) for name in guarantee + names]
+        self._parent_columns = [PARENT_COLUMNS.index(name) for name in (*guarantee, "tree_class", "tree_rate", "tree_burst")]
         self._changes = engine.module("designs/access_edge/control").Changes(  # writes.hpp; it knows what was written last
-            (*_layout("queue_index", [], names), self._columns),
-            (*_layout("tree_index", ["tree_class"], ["tree_rate", "tree_burst", "tree_parent"]), self._parent_columns),
+            (*_layout("queue_index", guarantee, names), self._columns),
+            (*_layout("tree_index", [*guarantee, "tree_class"], ["tree_rate", "tree_burst", "tree_parent"]), self._parent_columns),
             EXECUTE,
         )
 

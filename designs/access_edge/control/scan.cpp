@@ -13,7 +13,8 @@ namespace request_field {
 constexpr std::uint32_t kSubscribers = 1, kAllOrNothing = 2;
 }
 namespace field {
-constexpr std::uint32_t kName = 1, kIndex = 2, kNode = 3, kRate = 4, kBurst = 5, kWeight = 6, kQueues = 7, kGateClosed = 8, kVersion = 9;
+constexpr std::uint32_t kName = 1, kIndex = 2, kNode = 3, kRate = 4, kBurst = 5, kWeight = 6, kQueues = 7, kGateClosed = 8, kVersion = 9,
+                        kGuarantee = 10;
 }
 constexpr std::uint32_t kVarint = 0, kBytes = 2;  // wire types
 
@@ -96,6 +97,9 @@ bool scan_subscriber(std::string_view bytes, Scan& all) {
                 case field::kGateClosed:
                     made.closed = value != 0;
                     break;
+                case field::kGuarantee:
+                    made.parent.guarantee_bps = value;
+                    break;
                 case field::kVersion:
                     if (value) return false;
                     break;
@@ -124,6 +128,7 @@ std::size_t Plans::ParentHash::operator()(const Parent& parent) const {
     constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
     std::uint64_t mixed = static_cast<std::uint64_t>(parent.rate_bps) * kOdd;
     mixed = (mixed ^ mixed >> 32 ^ (std::uint64_t{parent.burst_bytes} << 32 | parent.weight)) * kOdd;
+    mixed = (mixed ^ mixed >> 32 ^ parent.guarantee_bps) * kOdd;
     return mixed ^ mixed >> 29;
 }
 

@@ -24,6 +24,7 @@ class Plans {
         std::int64_t rate_bps = -1;  // -1: no limit
         std::uint32_t burst_bytes = 0;
         std::uint32_t weight = 1;
+        std::uint64_t guarantee_bps = 0;  // 0: none
         bool operator==(const Parent&) const = default;
     };
 

@@ -16,8 +16,8 @@ from penstock.designs.access_edge.control.fields import put, text
 from penstock.errors import UserError
 from penstock.v1 import common_pb2, subscribers_pb2
 
-OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "gate")
-OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "aqm", "ecn")
+OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "guarantee", "gate")
+OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "guarantee", "aqm", "ecn")
 COLUMNS = (*OF_SUBSCRIBER, *(f"queue_{name}" for name in OF_QUEUE))
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 Subscriber = subscribers_pb2.Subscriber
@@ -76,11 +76,11 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
     if subscriber.HasField("index"):
         found["index"] = subscriber.index
     found["node"] = subscriber.node
-    found |= _present(subscriber, {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight"})
+    found |= _present(subscriber, {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight", "guarantee": "guarantee_bps"})
     if subscriber.gate_closed:
         found["gate"] = "closed"
     names = {"rate": "rate_bps", "burst": "burst_bytes", "limit_packets": "limit_packets", "limit_bytes": "limit_bytes",
-             "class": "traffic_class", "weight": "weight"}  # fmt: skip
+             "class": "traffic_class", "weight": "weight", "guarantee": "guarantee_bps"}  # fmt: skip
     found["queues"] = [_present(queue, names) | _aqm_of(queue) for queue in subscriber.queues]
     return found
 
@@ -91,7 +91,7 @@ def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     made = Subscriber()
     for key, field, reader in (
         ("name", "name", _text), ("index", "index", _whole), ("node", "node", _whole), ("rate", "rate_bps", _rate),
-        ("burst", "burst_bytes", _size), ("weight", "weight", _whole),
+        ("burst", "burst_bytes", _size), ("weight", "weight", _whole), ("guarantee", "guarantee_bps", _rate),
     ):  # fmt: skip
         _set(made, field, values, key, reader, where)
     gate = values.get("gate", "open")
@@ -112,6 +112,7 @@ def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
     for key, field, reader in (
         ("rate", "rate_bps", _rate), ("burst", "burst_bytes", _size), ("limit_packets", "limit_packets", _whole),
         ("limit_bytes", "limit_bytes", _size), ("class", "traffic_class", _whole), ("weight", "weight", _whole),
+        ("guarantee", "guarantee_bps", _rate),
     ):  # fmt: skip
         _set(made, field, values, key, reader, where)
     settings = aqm_settings(values.get("aqm"), f"{where}: aqm")
@@ -255,7 +256,7 @@ def _present(message: Any, names: Mapping[str, str]) -> dict[str, Any]:
     for key, field in names.items():
         if message.HasField(field):
             value = getattr(message, field)
-            found[key] = exact_rate(value) if key == "rate" else f"{value} B" if key in ("burst", "limit_bytes") else value
+            found[key] = exact_rate(value) if key in ("rate", "guarantee") else f"{value} B" if key in ("burst", "limit_bytes") else value
     return found
 
 

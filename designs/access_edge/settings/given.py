@@ -21,6 +21,7 @@ from penstock.designs.access_edge.registers import (
     MAX_CLASS,
     MAX_LIMIT_BYTES,
     MAX_LIMIT_PACKETS,
+    MAX_RATE_BPS,
     MAX_WEIGHT,
     MIN_RATE_BPS,
     ONE_ALPHA_CODE,
@@ -75,6 +76,8 @@ def _guarantee(value: object) -> int:
     rate = parse_rate(value)
     if 0 < rate < MIN_RATE_BPS:
         raise ValueError(f"must be at least {format_rate(MIN_RATE_BPS)} (or 0 for none), not {describe(value)}")
+    if rate > MAX_RATE_BPS:
+        raise ValueError(f"must be at most {format_rate(MAX_RATE_BPS)}, not {describe(value)}")
     return rate
 
 

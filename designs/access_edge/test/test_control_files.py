@@ -250,7 +250,11 @@ def tree(*schedulers: Any, **interface: Any) -> dict[str, Any]:
     [
         ({"config": STRICT | {"sequence": 1, "type": "openconfig-qos-types:ONE_RATE_TWO_COLOR"}, "state": {"x": 1}}, []),
         ({}, ["is not STRICT, and goes before the ones behind it all the same"]),
-        ({"config": STRICT | {"type": "TWO_RATE_THREE_COLOR", "x": 1}}, ["x is not used", "type TWO_RATE_THREE_COLOR is not used"]),
+        ({"config": STRICT | {"type": "X", "x": 1}}, ["x is not used", "type X is not used"]),
+        ({"config": STRICT | {"type": "TWO_RATE_THREE_COLOR"}, "two-rate-three-color": {"config": {"cir": "64000", "bc": 3}}},
+         ["two-rate-three-color: bc is not used"]),
+        ({"config": STRICT | {"type": "TWO_RATE_THREE_COLOR"}, "one-rate-two-color": {"config": {"cir": "64000"}}},
+         ["one-rate-two-color is not used"]),
         ({"config": STRICT, "output": {"config": {"output-type": "INTERFACE"}}}, []),
         ({"config": STRICT, "output": {"config": {"output-type": "CHILD_SCHEDULER", "child-scheduler": "q"}}},
          ["output: child-scheduler is not used", "output CHILD_SCHEDULER is not used: its queues are the interface's"]),

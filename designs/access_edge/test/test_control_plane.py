@@ -48,6 +48,7 @@ from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing.control import (
     CONFIG,
+    GUARANTEED,
     SETTINGS_OF_QUEUE,
     CountingMirror,
     Mirror,
@@ -67,7 +68,7 @@ from penstock.testing.testkit import seed
 from penstock.v1 import audit_pb2, common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
 
 
-def drawn(rng: random.Random, name: str) -> Subscriber:
+def drawn(rng: random.Random, name: str, guarantees: bool = False) -> Subscriber:
     """A subscriber that the device can have."""
     made = Subscriber(name=name, node=rng.randrange(4), gate_closed=rng.random() < 0.1)
     if rng.random() < 0.8:
@@ -85,6 +86,9 @@ def drawn(rng: random.Random, name: str) -> Subscriber:
                 setattr(queue, field, rng.randint(0, most))
         if rng.random() < 0.4:
             queue.weight = rng.randint(1, 8)
+    for one in (made, *made.queues):
+        if guarantees and rng.random() < 0.6 and (most := one.rate_bps or 10**9) >= 64_000:
+            one.guarantee_bps = rng.choice([0, 64_000, most, rng.randint(64_000, most)])
     return made
 
 
@@ -110,6 +114,13 @@ def expected(config: Any, subscriber: Subscriber) -> tuple[tuple[int, ...], list
     return (*own, subscriber.node, weight - 1), queues
 
 
+def guarantees_of(config: Any, subscriber: Subscriber) -> list[int]:
+    """The registers of its guarantee and of those of its queues, as the device holds them."""
+    rates = [subscriber.guarantee_bps, *(queue.guarantee_bps for queue in subscriber.queues)] + [0] * (4 - len(subscriber.queues))
+    codes = [registers.rate_code(rate, config.clock_hz) if rate and config.hierarchy.guarantees else (0, 0) for rate in rates]
+    return [exponent << 16 | mantissa for mantissa, exponent in codes]
+
+
 def judge(mirror: Mirror, wanted: dict[str, Subscriber], places: dict[str, int], empty: set[int]) -> None:
     """The device has what is wanted, at each place that was ever used; what has gone drops all."""
     for name, subscriber in wanted.items():
@@ -117,6 +128,8 @@ def judge(mirror: Mirror, wanted: dict[str, Subscriber], places: dict[str, int],
         place = places[name]
         assert mirror.subscribers[place] == parent, name
         assert [mirror.queues[4 * place + n] for n in range(4)] == queues, name
+        places_of = [("subscriber", place), *(("queue", 4 * place + n) for n in range(4))]
+        assert [mirror.guarantees[one] for one in places_of] == guarantees_of(mirror.config, subscriber), name
     for place in empty:
         assert [mirror.queues[4 * place + n] for n in range(4)] == [(1, 0, 0, 0, 0)] * 4
 
@@ -126,7 +139,7 @@ def test_random_changes_and_crashes(number: int, tmp_path: Path) -> None:
     """Changes of every kind in batches, of which some are wrong, some fail at a random write, and some meet a device that refuses; the
     server is begun anew now and then. What was acknowledged is in store and device, what was not is in neither."""
     rng = random.Random(seed() + number)
-    config = configs.load(CONFIG)
+    config = configs.load(GUARANTEED if number % 2 else CONFIG)
     mirror, store = Mirror(config), tmp_path / "intent.sqlite"
     plant = plant_of(mirror, store)
     wanted: dict[str, Subscriber] = {}
@@ -140,7 +153,7 @@ def test_random_changes_and_crashes(number: int, tmp_path: Path) -> None:
                 makers.append(lambda name=name: name)
                 del after[name]
             else:
-                made = drawn(rng, name)
+                made = drawn(rng, name, config.hierarchy.guarantees)
                 makers.append(lambda made=made: made)
                 after[name] = made
         if wrong:
@@ -1018,7 +1031,7 @@ def test_files_of_subscribers(ending: str, tmp_path: Path) -> None:
     rng = random.Random(seed())
     made = []
     for number in range(60):
-        subscriber = drawn(rng, f'home {number}, "quoted"')
+        subscriber = drawn(rng, f'home {number}, "quoted"', guarantees=True)
         subscriber.index = number
         for queue in subscriber.queues:
             if rng.random() < 0.3:

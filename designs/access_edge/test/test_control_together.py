@@ -36,7 +36,7 @@ from penstock.designs.access_edge.control.services.subscribers import Subscriber
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Done, Entry, Once, Request, Waiting
 from penstock.designs.access_edge.control.workers import Workers
-from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, memory, plant_of
+from penstock.designs.access_edge.testing.control import CONFIG, GUARANTEED, CountingMirror, Mirror, home, memory, plant_of
 from penstock.driver.carrier import CarrierError
 from penstock.engine import engine
 from penstock.errors import UserError
@@ -44,7 +44,7 @@ from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, queues_pb2, subscribers_pb2, tree_pb2
 
 
-def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
+def drawn(rng: random.Random, name: str, wrong: float = 0.0, guarantees: bool = False) -> Subscriber:
     """A subscriber of few plans, as operators have them; now and then one that the device cannot have."""
     made = Subscriber(name=name, node=rng.randrange(4), gate_closed=rng.random() < 0.2)
     if rng.random() < 0.7:
@@ -57,11 +57,14 @@ def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
             queue.rate_bps = rng.choice([0, 2_000_000, 50_000_000])
         if rng.random() < 0.3:
             queue.limit_packets, queue.weight = rng.choice([0, 100]), rng.randint(1, 8)
+    for one in (made, *made.queues):
+        if guarantees and rng.random() < 0.5 and one.rate_bps != 64_000:
+            one.guarantee_bps = rng.choice([0, 64_000, 1_500_000])
     if rng.random() < wrong:
         rng.choice([
             lambda: made.queues.add(rate_bps=5), lambda: setattr(made, "node", 99), lambda: setattr(made, "weight", 9),
             lambda: setattr(made, "version", 10**9), lambda: setattr(made, "name", "a\nb"), lambda: setattr(made, "index", 1_000),
-            lambda: made.queues.extend([common_pb2.QueueSettings()] * 5),
+            lambda: made.queues.extend([common_pb2.QueueSettings()] * 5), lambda: setattr(made, "guarantee_bps", 1 << 63),
         ])()  # fmt: skip
     return made
 
@@ -91,7 +94,8 @@ def state(plant: Plant) -> tuple[Any, ...]:
     ]
     named = plant.index_of, plant.name_of, plant.version_of.tolist(), bytes(plant.taken), plant.revision
     where = plant.node_of.tolist(), plant.since.tolist()
-    return list(plant.intent.subscribers()), plant.intent.retired(), mirror.queues, mirror.subscribers, named, in_force, where
+    stored = list(plant.intent.subscribers()), plant.intent.retired()
+    return *stored, mirror.queues, mirror.subscribers, mirror.guarantees, named, in_force, where
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -99,7 +103,8 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
     """Random streams, in pieces of any size, some of whose subscribers are wrong, some with places of their own, some twice, before a
     device that refuses now and then: in columns and one by one are the same, in answer, store, device and memory."""
     rng = random.Random(seed() + number)
-    plants = [plant_of(Mirror(configs.load(CONFIG))) for _ in range(2)]
+    config = configs.load(GUARANTEED if number % 2 else CONFIG)
+    plants = [plant_of(Mirror(config)) for _ in range(2)]
     services = [Subscribers(plant, Limits()) for plant in plants]
     put, in_columns = services[0]._many.put, 0
     monkeypatch.setattr(services[1]._many, "put", lambda messages: None)
@@ -114,7 +119,8 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(60):
         monkeypatch.setattr(streams, "A_PIECE", rng.randint(1, 9))
         each = rng.randint(1, 8)
-        sent = [drawn(rng, f"home-{n}", rng.choice([0, 0, 0.2])) for n in rng.sample(range(14), rng.randint(1, 8))]
+        some = rng.sample(range(14), rng.randint(1, 8))
+        sent = [drawn(rng, f"home-{n}", rng.choice([0, 0, 0.2]), config.hierarchy.guarantees) for n in some]
         if rng.random() < 0.2:
             sent.append(sent[0])
         for subscriber in sent:

@@ -37,7 +37,7 @@ from penstock.v1 import (
     subscribers_pb2,
 )
 
-CONFIG = "tree_64"
+CONFIG, GUARANTEED = "tree_64", "tree_guaranteed_64"
 ADDRESS_OF = {entry["address"]: name for name, entry in registers.table().items()}
 SETTINGS_OF_QUEUE = ("queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes", "tree_class")
 
@@ -63,7 +63,8 @@ class Mirror:
         at = registers.address
         self.registers |= {
             at("type"): 0x50535401, at("version"): 0x00010006, at("queues"): config.queues, at("descriptors"): config.descriptors,
-            at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes, at("features"): 1 | 1 << 16,
+            at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes,
+            at("features"): 1 | 1 << 16 | tree.guarantees << 20,
             at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
             at("classes"): tree.classes, at("status"): 1,
         }  # fmt: skip
@@ -71,6 +72,7 @@ class Mirror:
         self.queues: dict[int, tuple[int, ...]] = {}
         self.subscribers: dict[int, tuple[int, ...]] = {}
         self.parents: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.guarantees: dict[tuple[str, int], int] = {}  # by level and index
         self.writes = 0
         self.fails_after: int | None = None
         self.refuses: int | None = None  # this command, by its number from now on
@@ -125,13 +127,16 @@ class Mirror:
                 self.registers[status] |= registers.STATUS_REFUSED
                 return
         self.registers[status] &= ~registers.STATUS_REFUSED
+        guarantee = self.registers[registers.address("tree_guarantee")]
         parent = (of["tree_rate"], of["tree_burst"], of["tree_parent"])
         if command == registers.COMMAND_PROVISION:
             assert self.registers[index] < self.config.queues
             self.queues[self.registers[index]] = tuple(of[name] for name in SETTINGS_OF_QUEUE)
+            self.guarantees["queue", self.registers[index]] = guarantee
             self.registers[index] += 1
         elif command == registers.COMMAND_SUBSCRIBER_NEXT:
             self.subscribers[self.registers[tree]] = (*parent, of["tree_class"] >> 8)
+            self.guarantees["subscriber", self.registers[tree]] = guarantee
             self.registers[tree] += 1
         elif command in registers.COMMAND_HIERARCHY.values():
             level = next(level for level, number in registers.COMMAND_HIERARCHY.items() if number == command)
@@ -152,6 +157,8 @@ class Mirror:
         else:
             rate, burst, parent = self.parents.get((level, index), (0, 0, 0))
             now = {"rate": rate, "burst": burst, "parent": parent if level == "node" else 0}
+        if level in ("queue", "subscriber") and self.config.hierarchy.guarantees:
+            now["guarantee"] = self.guarantees[level, index]
         for name, value in now.items():
             self.registers[registers.address(f"now_{name}")] = value
 

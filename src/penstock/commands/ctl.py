@@ -101,13 +101,16 @@ def add(
     ] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes, such as 20kB.", show_default=False)] = None,
     weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    guarantee: Annotated[
+        str | None, typer.Option(help="Rate that it gets first where its node or port is congested, such as 20Mbit/s.", show_default=False)
+    ] = None,
     queue: Queues = None,
     as_json: Json = False,
 ) -> None:
     """Make a subscriber."""
     from penstock.v1 import subscribers_pb2 as pb
 
-    wanted = _wanted(name, node, rate, burst, weight, queue)
+    wanted = _wanted(name, node, {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}, queue)
     with _client() as client:
         _show([client.subscribers.Create(pb.CreateSubscriberRequest(subscriber=wanted))], as_json)
 
@@ -119,6 +122,7 @@ def set_subscriber(
     rate: Annotated[str | None, typer.Option(help='Such as 100Mbit/s, or "none".', show_default=False)] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
     weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    guarantee: Annotated[str | None, typer.Option(help='Such as 20Mbit/s, or "none".', show_default=False)] = None,
     queue: Queues = None,
     version: Annotated[int, typer.Option(help="Only if this version is in force; 0: whichever.")] = 0,
     as_json: Json = False,
@@ -126,11 +130,12 @@ def set_subscriber(
     """Change what is named of a subscriber; --queue gives all its queues anew."""
     from penstock.v1 import subscribers_pb2 as pb
 
-    given = {"node": node, "rate_bps": rate, "burst_bytes": burst, "weight": weight, "queues": queue}
+    given = {"node": node, "rate_bps": rate, "burst_bytes": burst, "weight": weight, "guarantee_bps": guarantee, "queues": queue}
     fields = [field for field, value in given.items() if value is not None]
     if not fields:
-        raise UserError("subscriber set: says nothing to set; give --node, --rate, --burst, --weight or --queue")
-    wanted = _wanted(name, node or 0, None if rate == "none" else rate, burst, weight, queue)
+        raise UserError("subscriber set: says nothing to set; give --node, --rate, --burst, --weight, --guarantee or --queue")
+    own = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}
+    wanted = _wanted(name, node or 0, {key: None if value == "none" else value for key, value in own.items()}, queue)
     _put(wanted, ("--version", "version", version))
     request = pb.UpdateSubscriberRequest(subscriber=wanted)
     request.update_mask.paths.extend(fields)
@@ -200,6 +205,7 @@ def set_queue(
     limit_bytes: Annotated[str | None, typer.Option(help="Most bytes in the queue.", show_default=False)] = None,
     traffic_class: Annotated[str | None, typer.Option("--class", help="0 goes first.", show_default=False)] = None,
     weight: Annotated[str | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    guarantee: Annotated[str | None, typer.Option(help='Such as 2Mbit/s, or "none".', show_default=False)] = None,
     aqm: Annotated[str | None, typer.Option(help='on, off, or settings: "target=5ms interval=100ms".', show_default=False)] = None,
     ecn: Annotated[bool | None, typer.Option(help="Mark packets that may be marked.", show_default=False)] = None,
     version: Annotated[int, typer.Option(help="Only if this version of the subscriber is in force; 0: whichever.")] = 0,
@@ -211,10 +217,11 @@ def set_queue(
     from penstock.v1 import subscribers_pb2 as pb
 
     given = {"rate": rate, "burst": burst, "limit_packets": limit_packets, "limit_bytes": limit_bytes, "class": traffic_class,
-             "weight": weight, "aqm": aqm, "ecn": None if ecn is None else str(ecn).lower()}  # fmt: skip
+             "weight": weight, "guarantee": guarantee, "aqm": aqm, "ecn": None if ecn is None else str(ecn).lower()}  # fmt: skip
     given = {key: value for key, value in given.items() if value is not None}
     if not given:
-        raise UserError("queue set: says nothing to set; give --rate, --burst, --limit-packets, --limit-bytes, --class, --weight, --aqm")
+        options = "--rate, --burst, --limit-packets, --limit-bytes, --class, --weight, --guarantee, --aqm"
+        raise UserError(f"queue set: says nothing to set; give {options}")
     request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
     _put(request.subscriber, ("NAME", "name", name), ("--version", "version", version))
     with _client() as client:
@@ -385,11 +392,14 @@ def import_file(
 ) -> None:
     """Create or replace the subscribers of a file."""
     from penstock.designs.access_edge.control import openconfig, tables
+    from penstock.v1 import device_pb2
 
     entries, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
-    for words in left:
-        typer.echo(f"penstock: {file}: {words}", err=True)
     with _client(entries) as client:
+        if file.suffix == ".json" and not client.device.Get(device_pb2.GetDeviceRequest()).guarantees:
+            left += openconfig.without_guarantees(entries)
+        for words in left:
+            typer.echo(f"penstock: {file}: {words}", err=True)
         done = client.provision((one for _, one in entries), all_or_nothing)
     if as_json:
         print(json.dumps(_plain(done)))
@@ -524,12 +534,13 @@ def _queue(name: str, position: int) -> "GetQueueRequest":
     return request
 
 
-def _wanted(name: str, node: int, rate: str | None, burst: str | None, weight: int | None, queues: Sequence[str] | None) -> Any:
+def _wanted(name: str, node: int, own: dict[str, Any], queues: Sequence[str] | None) -> Any:
+    """Return a subscriber; `own`: its own settings by the words of files, None: not said. Raises UserError."""
     from penstock.designs.access_edge.control import tables
 
     _subscriber(name)  # a name that can be said
     settings = [_settings_of(text) for text in queues or []]
-    values = {"name": name, "node": node, "rate": rate, "burst": burst, "weight": weight, "queues": settings}
+    values = {"name": name, "node": node, **own, "queues": settings}
     return tables.of_dict({key: value for key, value in values.items() if value is not None}, f"subscriber {name}")
 
 
@@ -591,11 +602,11 @@ def _show(found: Sequence[Any], as_json: bool, counted: Sequence[Any] = ()) -> N
         )
         return
     _table(
-        ("name", "place", "node", "rate", "weight", "queues", "gate", "version"),
+        ("name", "place", "node", "rate", "guarantee", "weight", "queues", "gate", "version"),
         [
             (entry.name, f"{entry.index:,}", f"{entry.node:,}", _bps(entry.rate_bps) if entry.HasField("rate_bps") else "-",
-             str(entry.weight) if entry.HasField("weight") else "1", str(len(entry.queues)), "closed" if entry.gate_closed else "open",
-             str(entry.version)) for entry in found
+             _guaranteed(entry), str(entry.weight) if entry.HasField("weight") else "1", str(len(entry.queues)),
+             "closed" if entry.gate_closed else "open", str(entry.version)) for entry in found
         ],
     )  # fmt: skip
     if counted:
@@ -622,9 +633,15 @@ def _settings(found: Sequence[tuple[str, int, int, Any]]) -> None:
     rows = [
         (name, str(position), f"{index:,}", "-" if queue is None else _bps(queue.rate_bps) if queue.HasField("rate_bps") else "unshaped",
          said(queue, "burst_bytes", "0"), said(queue, "limit_packets", "most"), said(queue, "limit_bytes", "most"),
-         said(queue, "traffic_class", "0"), said(queue, "weight", "1"), _aqm(queue)) for name, position, index, queue in found
+         said(queue, "traffic_class", "0"), said(queue, "weight", "1"), _guaranteed(queue), _aqm(queue))
+        for name, position, index, queue in found
     ]  # fmt: skip
-    _table(("subscriber", "queue", "place", "rate", "burst", "packets", "byte", "class", "weight", "AQM"), rows)
+    _table(("subscriber", "queue", "place", "rate", "burst", "packets", "byte", "class", "weight", "guarantee", "AQM"), rows)
+
+
+def _guaranteed(entry: Any) -> str:
+    """Return the guaranteed rate of a queue or subscriber; of one that is not named there is none."""
+    return _bps(entry.guarantee_bps) if entry is not None and entry.guarantee_bps else "-"
 
 
 def _aqm(queue: Any) -> str:

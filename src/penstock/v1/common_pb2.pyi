@@ -22,7 +22,7 @@ class Aqm(_message.Message):
     def __init__(self, ecn: _Optional[bool] = ..., settings: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class QueueSettings(_message.Message):
-    __slots__ = ("rate_bps", "burst_bytes", "limit_packets", "limit_bytes", "traffic_class", "weight", "aqm")
+    __slots__ = ("rate_bps", "burst_bytes", "limit_packets", "limit_bytes", "traffic_class", "weight", "aqm", "guarantee_bps")
     RATE_BPS_FIELD_NUMBER: _ClassVar[int]
     BURST_BYTES_FIELD_NUMBER: _ClassVar[int]
     LIMIT_PACKETS_FIELD_NUMBER: _ClassVar[int]
@@ -30,6 +30,7 @@ class QueueSettings(_message.Message):
     TRAFFIC_CLASS_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
     AQM_FIELD_NUMBER: _ClassVar[int]
+    GUARANTEE_BPS_FIELD_NUMBER: _ClassVar[int]
     rate_bps: int
     burst_bytes: int
     limit_packets: int
@@ -37,7 +38,8 @@ class QueueSettings(_message.Message):
     traffic_class: int
     weight: int
     aqm: Aqm
-    def __init__(self, rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., limit_packets: _Optional[int] = ..., limit_bytes: _Optional[int] = ..., traffic_class: _Optional[int] = ..., weight: _Optional[int] = ..., aqm: _Optional[_Union[Aqm, _Mapping]] = ...) -> None: ...
+    guarantee_bps: int
+    def __init__(self, rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., limit_packets: _Optional[int] = ..., limit_bytes: _Optional[int] = ..., traffic_class: _Optional[int] = ..., weight: _Optional[int] = ..., aqm: _Optional[_Union[Aqm, _Mapping]] = ..., guarantee_bps: _Optional[int] = ...) -> None: ...
 
 class Applied(_message.Message):
     __slots__ = ("subscribers", "queues", "bus_writes", "device_cycles")

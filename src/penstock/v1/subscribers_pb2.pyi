@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Subscriber(_message.Message):
-    __slots__ = ("name", "index", "node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "version")
+    __slots__ = ("name", "index", "node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "version", "guarantee_bps")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
@@ -20,6 +20,7 @@ class Subscriber(_message.Message):
     QUEUES_FIELD_NUMBER: _ClassVar[int]
     GATE_CLOSED_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
+    GUARANTEE_BPS_FIELD_NUMBER: _ClassVar[int]
     name: str
     index: int
     node: int
@@ -29,7 +30,8 @@ class Subscriber(_message.Message):
     queues: _containers.RepeatedCompositeFieldContainer[_common_pb2.QueueSettings]
     gate_closed: bool
     version: int
-    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., node: _Optional[int] = ..., rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., weight: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[_common_pb2.QueueSettings, _Mapping]]] = ..., gate_closed: _Optional[bool] = ..., version: _Optional[int] = ...) -> None: ...
+    guarantee_bps: int
+    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., node: _Optional[int] = ..., rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., weight: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[_common_pb2.QueueSettings, _Mapping]]] = ..., gate_closed: _Optional[bool] = ..., version: _Optional[int] = ..., guarantee_bps: _Optional[int] = ...) -> None: ...
 
 class CreateSubscriberRequest(_message.Message):
     __slots__ = ("subscriber", "request_id")

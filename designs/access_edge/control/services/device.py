@@ -43,6 +43,7 @@ class Device(device_pb2_grpc.DeviceServicer):
             cycles=plant.carrier.cycles(),
             carrier=plant.carrier.name,
             revision=plant.revision,
+            guarantees=bool(tree and tree.guarantees),
         )
 
     def Diff(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DiffResponse:

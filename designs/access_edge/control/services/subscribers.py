@@ -18,7 +18,7 @@ from penstock.designs.access_edge.control.services import calls
 from penstock.designs.access_edge.control.waiting import Done, Maker, Once
 from penstock.v1 import common_pb2, subscribers_pb2, subscribers_pb2_grpc
 
-FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed")
+FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "guarantee_bps")
 MAX_PAGE, PAGE = 10_000, 1_000
 MAX_BATCH = 100_000
 A_PIECE = 4_096  # subscribers of a stream that go to store and device together, at least
