@@ -81,6 +81,11 @@ class AccessEdge(Design):
         found: dict[int, list[list[Any]]] = self.part("report").rate_steps(result, of or "queues")
         return found
 
+    def guarantee_steps(self, result: dict[str, Any], of: str) -> Mapping[int, list[list[Any]]]:
+        """Return the guaranteed rates of queues, or of a level."""
+        found: dict[int, list[list[Any]]] = self.part("report").guarantee_steps(result, of or "queues")
+        return found
+
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the number of queues."""
         return f"{result['device']['queues']:,} queues"

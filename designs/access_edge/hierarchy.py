@@ -68,12 +68,14 @@ def writes(
     touched: NDArray[np.uint32],
     rates: dict[int, list[tuple[int, int | None]]],
     shapers: list[tuple[int, int, int]],
+    guarantees: dict[int, list[tuple[int, int]]],
     end: int,
 ) -> tuple[Writes, TimedWrites]:
     """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError.
 
     `rates` gets what becomes of the rates of queues that traffic can reach: cycle and rate, in order of time; `shapers` what becomes of
-    their shapers: cycle, queue and code; `end`: cycle in which the run is over, drained or not.
+    their shapers: cycle, queue and code; `guarantees` what becomes of their guaranteed rates, as `rates`; `end`: cycle in which the run is
+    over, drained or not.
     """
     hierarchy = ScenarioHierarchy(scenario, document, config)
     setup = hierarchy.setup()
@@ -93,6 +95,8 @@ def writes(
                     shapers.append((at, queue, registers.shaper_code(now.rate_bps, now.burst_bytes, config.clock_hz)))
                     if change.set.rate is not None:
                         rates.setdefault(queue, []).append((at, current[queue].rate_bps))
+                    if change.set.guarantee is not None:
+                        guarantees.setdefault(queue, []).append((at, current[queue].guarantee_bps))
                     timed += [(at, *write) for write in current[queue].writes(queue, config)]
             continue
         for ident in hierarchy.idents(kind, getattr(change, kind), (*key, kind)):

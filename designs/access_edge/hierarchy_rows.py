@@ -34,6 +34,7 @@ class Parents:
     hierarchy: "ScenarioHierarchy"
     places: dict[str, Any]  # for the engine
     rate_changes: dict[tuple[str, int], list[tuple[int, int | None]]]  # cycle and rate, in order of time
+    guarantee_changes: dict[int, list[tuple[int, int | None]]] | None  # of subscribers, the same; None: the device has no guarantees
     clock_hz: int
 
     def row(self, kind: str, ident: int, cycles: int) -> dict[str, Any]:
@@ -41,14 +42,22 @@ class Parents:
         settings = self.hierarchy.settings(kind, ident)
         above = {"subscribers": "node", "nodes": "port"}.get(kind)
         weight = {"weight": settings.weight} if kind == "subscribers" else {}
-        changes = self.rate_changes.get((kind, ident), [])
+        changes, guaranteed = self.rate_changes.get((kind, ident), []), {}
+        if self.guarantee_changes is not None and kind == "subscribers":
+            guaranteed = guarantee(settings.guarantee_bps, cycles, self.guarantee_changes.get(ident, []), self.clock_hz)
         return {
             "id": ident,
             **({above: settings.parent} if above else {}),
             **weight,
             "configured_rate_bps": settings.rate_bps,
             "rate_changes": changes_until(cycles, changes, self.clock_hz),
+            **guaranteed,
         }
+
+
+def guarantee(bps: int, cycles: int, changes: Sequence[tuple[int, int | None]], clock_hz: int) -> dict[str, Any]:
+    """Return what `result.json` says of a guaranteed rate with which a run of `cycles` begins."""
+    return {"guaranteed_rate_bps": bps, "guarantee_changes": changes_until(cycles, changes, clock_hz)}
 
 
 def changes_until(cycles: int, changes: Sequence[tuple[int, int | None]], clock_hz: int) -> list[list[float | None]]:
@@ -69,11 +78,15 @@ def parents(scenario: Scenario, document: Document, config: "Config", touched: N
     per = config.hierarchy.queues_per_subscriber
     moves: list[tuple[int, bool, int, int]] = []
     rates: dict[tuple[str, int], list[tuple[int, int | None]]] = {}
+    guarantees: dict[int, list[tuple[int, int | None]]] = {}
     for change in sorted(scenario.changes, key=lambda change: change.at):
         at = change.at * config.clock_hz // PS_PER_SECOND
         for kind, above in (("subscribers", change.set.node), ("nodes", change.set.port)):
             if above is not None and (ranges := getattr(change, kind)) is not None:
                 moves += [(at, kind == "nodes", ident, above) for low, high in ranges for ident in range(low, high + 1)]
+        if change.set.guarantee is not None:
+            for ident in (ident for low, high in change.subscribers or () for ident in range(low, high + 1)):
+                guarantees.setdefault(ident, []).append((at, change.set.guarantee))
         for kind in LEVELS:
             if change.set.rate is not None and (ranges := getattr(change, kind)) is not None:
                 for ident in (ident for low, high in ranges for ident in range(low, high + 1)):
@@ -94,7 +107,7 @@ def parents(scenario: Scenario, document: Document, config: "Config", touched: N
     reached = _reached(touched, places)
     for kind, ids in zip(LEVELS, reached, strict=True):
         places[f"{kind}_series"] = ids[: MAX_POINTS // max(1, intervals)]
-    return Parents(hierarchy, places, rates, config.clock_hz)
+    return Parents(hierarchy, places, rates, guarantees if config.hierarchy.guarantees else None, config.clock_hz)
 
 
 def _reached(touched: NDArray[np.uint32], places: dict[str, Any]) -> list[NDArray[np.uint32]]:

@@ -80,6 +80,7 @@ class EdgePlan(Plan):
     touched: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))  # ids of the queues that traffic can reach
     parents: hierarchy_rows.Parents | None = None  # of a configuration with a hierarchy
     rate_changes: dict[int, list[tuple[int, int | None]]] = field(default_factory=dict)  # by queue: cycle and rate, in order of time
+    guarantee_changes: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # the same of guaranteed rates, 0: none
     series_given: bool = False  # the scenario says which queues have curves
 
 
@@ -281,7 +282,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     shaper_changes: list[tuple[int, int, int]] = []
     end = duration + drain
-    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes, shaper_changes, end)
+    hierarchy_setup, timed = hierarchy.writes(
+        scenario, document, config, table, plan.touched, plan.rate_changes, shaper_changes, plan.guarantee_changes, end
+    )
     plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
     if plan.parents:
         own = {"shapers": _shapers(plan, config), "shaper_changes": shaper_changes, "tolerance_cycles": config.tolerance_cycles}

@@ -179,7 +179,17 @@ def _queue_cells(shown: list[dict[str, Any]], first: str, short: bool) -> tuple[
     """Return heads, rows, and how many columns are words."""
     owned = not short and any(queue["subscriber"] for queue in shown)  # groups of queues, and devices without a hierarchy, have none
     marks = not short and any(queue.get("marked_packets") for queue in shown)
-    heads = [first, *(["subscriber"] if owned else []), "configured", "measured", *([] if short else ["in"]), "out", "dropped"]
+    guaranteed = any(guarantee_text(queue) != "-" for queue in shown)
+    heads = [
+        first,
+        *(["subscriber"] if owned else []),
+        "configured",
+        *(["guaranteed"] if guaranteed else []),
+        "measured",
+        *([] if short else ["in"]),
+        "out",
+        "dropped",
+    ]
     heads += ["marked"] if marks else []
     heads += ["median", "p99"] if short else ["median", "p99", "slowest"]
     lines = []
@@ -191,6 +201,7 @@ def _queue_cells(shown: list[dict[str, Any]], first: str, short: bool) -> tuple[
             queue["name"],
             *([queue["subscriber"] or ""] if owned else []),
             configured_text(queue),
+            *([guarantee_text(queue)] if guaranteed else []),
             rate_text(measured) if measured else "-",
             *(f"{queue[key]:,}" for key in counts),
             *([f"{queue.get('marked_packets', 0):,}"] if marks else []),
@@ -205,7 +216,20 @@ def _level(result: dict[str, Any], kind: str, most: int) -> Table:
     reasons = sorted({reason for row in shown for reason in row["packets"]["dropped"]})
     marks = any(row.get("marked_packets") for row in shown)
     above = {"subscribers": ("node",), "nodes": ("port",), "ports": ()}[kind]
-    heads = [kind[:-1], *above, "configured", "offered", "carried", "of its rate", "congested", "since", "until", "held to"]
+    guaranteed = any(guarantee_text(row) != "-" for row in shown)
+    heads = [
+        kind[:-1],
+        *above,
+        "configured",
+        *(["guaranteed"] if guaranteed else []),
+        "offered",
+        "carried",
+        "of its rate",
+        "congested",
+        "since",
+        "until",
+        "held to",
+    ]
     heads += ["median", "p99", "dropped", "most of", *(["marked"] if marks else [])]
     heads += [DROP_WORDS.get(reason, reason.replace("_", " ")) for reason in reasons] if len(reasons) > 1 else []
     lines = []
@@ -216,6 +240,7 @@ def _level(result: dict[str, Any], kind: str, most: int) -> Table:
             row["name"],
             *(f"{row[key]:,}" for key in above),
             configured_text(row),
+            *([guarantee_text(row)] if guaranteed else []),
             rate_text(row["offered_rate_bps"]),
             rate_text(row["carried_rate_bps"]) if row["carried_rate_bps"] else "-",
             f"{100 * (row['carried_rate_bps'] or 0) / rate:.1f} %" if whole else "-",
@@ -250,9 +275,23 @@ def _note(result: dict[str, Any], most: int) -> str:
 
 def configured_text(row: dict[str, Any]) -> str:
     """Return the configured rate, with what becomes of it: `closed, then 5 Mbit/s`."""
-    words = [rate_text(row["configured_rate_bps"], "unshaped") + (" on average" if row.get("drawn") else "")]
-    for _, rate in row.get("rate_changes", []):
-        words += [word for word in [rate_text(rate, "unshaped")] if word != words[-1]]
+    first = rate_text(row["configured_rate_bps"], "unshaped") + (" on average" if row.get("drawn") else "")
+    return _in_turn(first, [rate_text(rate, "unshaped") for _, rate in row.get("rate_changes", [])])
+
+
+def guarantee_text(row: dict[str, Any]) -> str:
+    """Return the guaranteed rate, with what becomes of it; "-": there is none."""
+    first, *later = (
+        rate_text(bps or None, "none") for bps in (row.get("guaranteed_rate_bps"), *(b for _, b in row.get("guarantee_changes", [])))
+    )
+    words = _in_turn(first, later)
+    return "-" if words == "none" else words
+
+
+def _in_turn(first: str, later: list[str]) -> str:
+    words = [first]
+    for word in later:
+        words += [word] if word != words[-1] else []
     return f"{words[0]}, then {words[1]}{' and others' if len(words) > 2 else ''}" if len(words) > 1 else words[0]
 
 
@@ -264,3 +303,13 @@ def rate_text(bps: float | None, none: str = "-") -> str:
 def rate_steps(result: dict[str, Any], kind: str) -> dict[int, list[list[Any]]]:
     """Return what becomes of the rates of queues, or of those of a level, by id: seconds and bit/s, None: unshaped."""
     return {row["id"]: row["rate_changes"] for row in result.get(kind, []) if row.get("rate_changes")}
+
+
+def guarantee_steps(result: dict[str, Any], kind: str) -> dict[int, list[list[Any]]]:
+    """Return the guaranteed rates of queues, or of those of a level, by id, where there are any: since when (seconds), and bit/s."""
+    found = {}
+    for row in result.get(kind, []):
+        steps = [[0.0, row.get("guaranteed_rate_bps", 0)], *row.get("guarantee_changes", [])]
+        if any(bps for _, bps in steps):
+            found[row["id"]] = steps
+    return found

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge import hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
-from penstock.designs.access_edge.hierarchy_rows import changes_until
+from penstock.designs.access_edge.hierarchy_rows import changes_until, guarantee
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.engine.result import Departures, all_kept, binned, distribution, mean_rate
 
@@ -114,7 +114,7 @@ def _groups(raw: dict[str, Any], config: Config, plan: EdgePlan) -> list[dict[st
     if of is None:
         return []
     table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
-    scale = 1e9 / config.clock_hz
+    scale, guarantees = 1e9 / config.clock_hz, config.hierarchy is not None and config.hierarchy.guarantees
     rows = []
     for number, entry in enumerate(entries):
         mine = np.flatnonzero(of == number)
@@ -124,6 +124,7 @@ def _groups(raw: dict[str, Any], config: Config, plan: EdgePlan) -> list[dict[st
             "name": plan.settings.group_name(entry),
             "queues": len(mine),
             **_group_configured(plan, entry, mine),
+            **({"guaranteed_rate_bps": plan.settings.group_settings(entry).guarantee_bps} if guarantees else {}),
             "mean_rate_bps": _group_rate(raw["groups"], number, len(mine), config.clock_hz) if "groups" in raw else None,
             **sums,
             "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
@@ -169,6 +170,11 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
             "configured_rate_bps": settings.rate_bps,
             "rate_changes": changes_until(int(raw["cycles"]), plan.rate_changes.get(queue, []), config.clock_hz),
             "burst_bytes": settings.burst_bytes,
+            **(
+                guarantee(settings.guarantee_bps, int(raw["cycles"]), plan.guarantee_changes.get(queue, []), config.clock_hz)
+                if config.hierarchy and config.hierarchy.guarantees
+                else {}
+            ),
             **(
                 rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle, config.tolerance_cycles)
                 if len(own.cycle) == table["out_packets"][queue]

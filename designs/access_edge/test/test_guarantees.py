@@ -2,6 +2,7 @@
 """Guaranteed rates in scenarios: what the device does of them, which are refused, and which remark is made."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +59,36 @@ def test_more_guarantees_than_rate_is_remarked(tmp_path: Path, capsys: pytest.Ca
     assert not [note for note in run(capsys, tmp_path / "a", *short)["notes"] if "guaranteed" in note]
     notes = run(capsys, tmp_path / "b", *short, "--set", "nodes.0.rate=11 Mbit/s")["notes"]
     assert [note for note in notes if "node 0 are guaranteed 12 Mbit/s together, but it carries 11 Mbit/s" in note]
+
+
+def test_guarantees_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the result, the tables, the page and a comparison, with what becomes of them; a device without guarantees says nothing of any."""
+    changes = (
+        "changes=[{at: 1 ms, queues: download, set: {guarantee: 500 kbit/s}}, {at: 1.5 ms, subscribers: 2, set: {guarantee: 0 bit/s}},"
+        " {at: 5 ms, subscribers: 2, set: {guarantee: 1 Mbit/s}}]"
+    )
+    short = ("--engine", "model", "--set", "duration=10 ms", "--set", "traffic.2.stop=2 ms", "--set", "traffic.3.start=2 ms")
+    result = run(capsys, tmp_path / "a", *short, "--set", changes)
+    queues = {row["name"]: (row["guaranteed_rate_bps"], row["guarantee_changes"]) for row in result["queues"]}
+    assert queues["video"] == (2 * MBIT, []) and queues["download"] == (0, [[0.001, 500_000]]) and queues["plain"] == (0, [])
+    subscribers = {row["id"]: (row["guaranteed_rate_bps"], row["guarantee_changes"]) for row in result["subscribers"]}
+    assert subscribers[2] == (12 * MBIT, [[0.0015, 0], [0.005, MBIT]]) and subscribers[0] == (0, [])
+    assert all("guaranteed_rate_bps" not in row for row in (*result["nodes"], *result["ports"]))
+    assert main(["run", SCENARIO, *short, "--set", changes, "--out", str(tmp_path / "b")]) == 0
+    shown = capsys.readouterr().out
+    assert "guaranteed" in shown and "2 Mbit/s" in shown
+    page = (tmp_path / "a" / "report.html").read_text()
+    data = json.loads(re.search(r"const data = (\{.*\});\n", page)[1])  # type: ignore[index]
+    drawn = {item["name"]: item["guaranteed"] for curves in data["sets"] for item in curves["items"] if "guaranteed" in item}
+    assert drawn["video"] == [[0.0, 2 * MBIT]] and drawn["download"] == [[0.0, 0], [0.001, 500_000]]
+    assert drawn["subscriber 2"] == [[0.0, 12 * MBIT], [0.0015, 0], [0.005, MBIT]] and "plain" not in drawn
+    assert (
+        "12 Mbit/s, then none and others" in page and "none, then 500 kbit/s" in page and "dashed and dotted: the guaranteed rate" in page
+    )
+    run(capsys, tmp_path / "c", *short, "--set", "queues.video.guarantee=1 Mbit/s")
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "c"), "--json"]) == 0
+    rows = {row["name"]: row["values"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["video: guaranteed"] == [2 * MBIT, MBIT] and "plain: guaranteed" not in rows
+    assert main(["run", str(ROOT / "scenarios" / "handover.yaml"), "--engine", "model", "--json"]) == 0
+    without = json.loads(capsys.readouterr().out)
+    assert not [row for kind in ("queues", "subscribers", "groups") for row in without[kind] if "guaranteed_rate_bps" in row]

@@ -251,6 +251,10 @@ class Design(ABC):
         """Return what becomes of configured rates, by id: seconds and bit/s, None: unshaped. `of`: "" or a name of `curve_sets`."""
         return {}
 
+    def guarantee_steps(self, result: dict[str, Any], of: str) -> Mapping[int, list[list[Any]]]:
+        """Return guaranteed rates by id, of those that have one: since when (seconds) and bit/s. `of`: as for `rate_steps`."""
+        return {}
+
     def plots(self, result: dict[str, Any]) -> list[Plot]:
         """Return the report's pictures of this design, which stand before those of every design."""
         return []

@@ -43,6 +43,7 @@ FIGURES: Sequence[Figure] = (
     ("latency, slowest", lambda of: of["latency_ns"]["max"], format_time_ns),
 )
 OF_A_QUEUE: Sequence[Figure] = (
+    ("guaranteed", lambda of: of.get("guaranteed_rate_bps") or None, format_rate),
     ("rate", lambda of: of.get("measured_rate_bps"), format_rate),
     ("dropped", lambda of: of.get("drop_packets"), _count),
     ("median", lambda of: of["latency_ns"]["p50"], format_time_ns),

@@ -136,7 +136,8 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
             for word, _, rest in (s.partition(" ") for s in sentences(result))
         ),
         "SMOOTHED": _signs(f", mean over {format_time_ns(smooth * interval_ns)}"),
-        "DASHED": "; dashed: the configured rate" if _has_rates(result, series) else "",
+        "DASHED": ("; dashed: the configured rate" if _has_rates(result, series) else "")
+        + ("; dashed and dotted: the guaranteed rate" if _has_guarantees(result) else ""),
         "SAMPLED": " (evenly chosen, and the slowest)" if in_plot > len(series["cloud"]) else "",
         "DROPS": '<div class="plot" id="drops"></div>'
         if len(series["drop_reasons"])
@@ -235,6 +236,11 @@ def _choice(result: dict[str, Any], series: Series) -> str:
     return f'<div class="choice" role="group" aria-label="What has curves">Curves of {buttons}</div>'
 
 
+def _has_guarantees(result: dict[str, Any]) -> bool:
+    design = design_of(result)
+    return any(design.guarantee_steps(result, of) for of in ("", *design.curve_sets(result)))
+
+
 def _has_rates(result: dict[str, Any], series: Series) -> bool:
     keys = ["rates_bps", *(f"{key}_rates_bps" for key in design_of(result).curve_sets(result))]
     return any((series[key] > 0).any() for key in keys if key in series)
@@ -293,7 +299,7 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
 def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]:
     """Return the first set of curves: those of queues."""
     cloud = series["cloud"]
-    steps = design_of(result).rate_steps(result, "")
+    steps, guaranteed = design_of(result).rate_steps(result, ""), design_of(result).guarantee_steps(result, "")
     drops, items = series.get("drops_of"), []
     for column, (ident, name) in enumerate(zip(series["queues"].tolist(), series["names"].tolist(), strict=True)):
         lost = drops is not None and drops[:, column].any()
@@ -303,6 +309,7 @@ def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, An
         items.append({
             "name": name,
             "steps": _steps(int(series["rates_bps"][column]), steps.get(ident, [])),
+            **({"guaranteed": guaranteed[ident]} if ident in guaranteed else {}),
             "rate": _short(rate_curve(result, series, series["bytes_out"][:, column], smooth)),
             "points": {"x": _short(own[:, 0] / 1e9, 6), "y": _short(own[:, 1] / 1e9)},
             "cdf": _short(series["cdf_ns"][:, column] / 1e9),
@@ -320,7 +327,7 @@ def _levels(result: dict[str, Any], series: Series, smooth: int) -> list[dict[st
     for key, word in design.curve_sets(result).items():
         if f"{key}_ids" not in series:
             continue
-        steps = design.rate_steps(result, key)
+        steps, guaranteed = design.rate_steps(result, key), design.guarantee_steps(result, key)
         names, ids = series[f"{key}_names"].tolist(), series[f"{key}_ids"].tolist()
         items = []
         for column, (ident, name) in enumerate(zip(ids, names, strict=True)):
@@ -329,6 +336,7 @@ def _levels(result: dict[str, Any], series: Series, smooth: int) -> list[dict[st
             items.append({
                 "name": name,
                 "steps": _steps(int(series[f"{key}_rates_bps"][column]), steps.get(ident, [])),
+                **({"guaranteed": guaranteed[ident]} if ident in guaranteed else {}),
                 "rate": bits["out"],
                 "offered": bits["in"],
                 "mean": _short(series[f"{key}_latency_mean_ns"][:, column] / 1e9),
