@@ -552,7 +552,7 @@ class TimedHierarchy {
             // A subscriber, or its node, may have moved: each in turn is looked at again, if it is held.
             const auto turn =
                 static_cast<uint32_t>((now + t::kTurnAbove) / t::kWalkCycles) & static_cast<uint32_t>(subscribers_.size() - 1);
-            if (above_[0].holding()) above(0, now, turn, 0, 0, WaitsAbove::What::Moved);
+            if (above_[0].holding() || to_hold_) above(0, now, turn, 0, 0, WaitsAbove::What::Moved);
             return false;
         }
         // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
@@ -579,6 +579,7 @@ class TimedHierarchy {
             pick.cls = held_[pick.queue].cls;
             pick.own = true;
             pick.behind = pick.holds && above_[0].blocked(pick.parent, pick.cls + 1);
+            to_hold_ += pick.behind;
             pick.none = pick.behind || (pick.holds && above_[0].in_grace(pick.parent, pick.cls + 1, now + t::kGraceAbove));
         }
         stages_[0].push({now, {}, pick, static_cast<uint8_t>(level), true, true});
@@ -675,6 +676,7 @@ class TimedHierarchy {
     void tell(const Operation& operation) {
         if (!operation.tells) return;
         const bool held = operation.picked;
+        to_hold_ -= held;
         const uint32_t queue = held ? operation.pick.queue : operation.packet.queue;
         above(0, operation.start, queue >> shift_, place_of(operation), held ? operation.pick.cls : operation.own.cls,
               held ? WaitsAbove::What::Held : WaitsAbove::What::Arrives, false, held);
@@ -922,6 +924,7 @@ class TimedHierarchy {
     std::optional<uint32_t> moved_;     // a node with a setting that the next walk tells of,
     uint32_t moved_more_ = 0;           // and how many come after it
     std::optional<uint32_t> node_set_;  // in this cycle
+    unsigned to_hold_ = 0;              // picks of subscribers that are on their way to tell that they are held
     unsigned full_ = 0;                 // bit n: n cycles ago nothing had room that operations need
     bool walk_due_ = false, new_turn_ = false;
     int64_t last_start_ = -2;  // when an operation started last that is not a walk
