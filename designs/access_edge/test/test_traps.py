@@ -128,7 +128,7 @@ def test_a_limit_below_a_turn(tmp_path: Path) -> None:
     assert notes(tmp_path, **crowded((*HEAVY[:2], 256, HEAVY[3]), LIGHT, LIGHT)) == []
     port = crowded(HEAVY, LIGHT, LIGHT) | {"nodes": [], "ports": [{"id": 0, "rate": "24 Mbit/s"}]}
     assert notes(tmp_path, **port) == [note.replace("node 0", "port 0")]
-    two = crowded((8, 64, 20, 15_000_000), (8, 64, 30, 15_000_000), LIGHT, LIGHT)
+    two = crowded((8, 64, 5, 11_000_000), (8, 64, 6, 11_000_000), LIGHT, LIGHT)
     assert "at node 0 (and 1 more lose as well)" in notes(tmp_path, **two)[0]
 
 
