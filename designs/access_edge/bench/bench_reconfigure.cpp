@@ -82,7 +82,7 @@ class Reconfigure : CoreDriver {
     nb::dict run() {
         reset();
         set_up();
-        while (mirror_.waiting() < descriptors_ / 2) step();
+        while (mirror_.waiting() < backlog()) step();
         pins().m_out_ready_i = 1;
         for (uint32_t i = 0; i < 20'000; ++i) step();
         start_ = cycles_;
@@ -114,6 +114,10 @@ class Reconfigure : CoreDriver {
     }
 
   private:
+    // What waits while packets are offered as fast as they are taken. The run begins with it: with few packets some draws go on with few
+    // for long, since the output keeps up, and then hardly a cycle says what changes do to it.
+    uint64_t backlog() const { return uint64_t{descriptors_} * 7 / 8; }
+
     uint64_t done() const override { return start_ ? std::min(total_, cycles_ - start_) : 0; }
 
     // More than a quarter of the descriptors wait in queues whose gates are open at all levels. With few queues all that is there may stand
@@ -173,8 +177,7 @@ class Reconfigure : CoreDriver {
     }
 
     void step_offer() {
-        if (may_offer() && mirror_.waiting() < descriptors_ * 7 / 8)
-            offer(draw(rng_, queues_), kMinLen + draw(rng_, kMaxLen - kMinLen + 1));
+        if (may_offer() && mirror_.waiting() < backlog()) offer(draw(rng_, queues_), kMinLen + draw(rng_, kMaxLen - kMinLen + 1));
     }
     void step() {
         step_offer();

@@ -92,10 +92,12 @@ class CoreModel {
         credit_ = false;
         out_.clear();
         event_valid_ = false;
+        setting_taken_ = false;
     }
 
     // ---- what can be seen in a cycle before it is stepped
-    bool setting_ready() const { return schedule_.setting_room(); }
+    // Not in the cycle after a setting, which is one for packets.
+    bool setting_ready() const { return schedule_.setting_room() && !setting_taken_; }
     bool enqueue_ready(bool setting_taken) const {
         if constexpr (kArrivals)
             return judge_.room();
@@ -146,6 +148,7 @@ class CoreModel {
               bool head_taken = false, [[maybe_unused]] const HierarchySetting* hierarchy_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
+        setting_taken_ = setting != nullptr;
         const bool at_head = !kArrivals && head_taken;  // that page stands at the head of the output
         bool credit = out_taken || at_head, ahead_room = false;
         if constexpr (kHierarchy) {
@@ -211,7 +214,7 @@ class CoreModel {
 
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     std::int64_t next_event(std::int64_t now) const {
-        if (manager_.busy() || event_valid_) return now + 1;
+        if (manager_.busy() || event_valid_ || setting_taken_) return now + 1;
         std::int64_t next = schedule_.next_event(now);
         if constexpr (kArrivals) next = std::min(next, judge_.next_event(now));
         if constexpr (kHierarchy) {
@@ -302,9 +305,10 @@ class CoreModel {
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
-    bool dropped_ = false;      // with a hierarchy: the packet judged in the last cycle was dropped
-    bool credit_ = false;       // with a hierarchy: a packet left the output FIFO in the last cycle
-    SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
+    bool setting_taken_ = false;  // in the last cycle
+    bool dropped_ = false;        // with a hierarchy: the packet judged in the last cycle was dropped
+    bool credit_ = false;         // with a hierarchy: a packet left the output FIFO in the last cycle
+    SmallFifo<int, 64> turns_;    // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 
 template <typename Judge, bool Hierarchy>

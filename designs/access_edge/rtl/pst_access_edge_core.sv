@@ -68,7 +68,7 @@ module pst_access_edge_core
     output logic                         ev_deq_mark_o,      // it is sent with a mark
     output logic [QueueIdWidth-1:0]      ev_deq_queue_o,
     output len_t                         ev_deq_len_o,
-    // all settings of one queue at once
+    // all settings of one queue at once, every other cycle at most: a packet can come in after each
     input  logic                         s_cfg_valid_i,
     output logic                         s_cfg_ready_o,
     input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
@@ -149,7 +149,7 @@ module pst_access_edge_core
   len_t ret_len, ret_head, active_len;
   logic [LimitBytesWidth-1:0] ret_left, ev_backlog;
   logic [20:0] ret_period;
-  logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take;
+  logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take, cfg_may_q;
   logic judged_valid, judged_drop, judged_drop_q, judged_mark, judged_empties;
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
@@ -182,9 +182,11 @@ module pst_access_edge_core
 
   always_ff @(posedge clk_i) begin
     init_done_o <= !rst_i && arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && hierarchy_init_done;
+    cfg_may_q   <= !cfg_take;
   end
 
-  assign s_cfg_ready_o = cfg_ready && init_done_o;
+  // No packet comes in while a setting is taken, so the cycle after a setting is one for packets.
+  assign s_cfg_ready_o = cfg_ready && init_done_o && cfg_may_q;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
   // --- an AQM that judges arrivals
@@ -279,7 +281,7 @@ module pst_access_edge_core
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
-      .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
+      .s_cfg_valid_i(s_cfg_valid_i && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .s_look_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
       .m_look_valid_o(queue_read), .m_look_shaper_o(queue_shaper),
       .now_o, .init_done_o(schedule_init_done)

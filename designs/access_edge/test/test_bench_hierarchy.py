@@ -148,10 +148,11 @@ def test_changes_while_traffic_flows(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("number", [1, *(pytest.param(number, marks=pytest.mark.slow) for number in range(2, 9))])
 @pytest.mark.parametrize("engine", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
 def test_changes_through_a_million_cycles(engine: str, number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Long enough for the rare stalls: once a node's setting waited for a walk, and the longest of them was 19 cycles."""
+    """Long enough for the rare stalls: 19 cycles when a node's setting waited for a walk, 6 when settings of a queue came one right after
+    the other."""
     result = run(capsys, "reconfigure", *settings(engine=engine, cycles=1_000_000), "--seed", str(number))
     assert result["lost"] == result["reordered"] == 0
-    assert result["stall_cycles"]["p99_9"] <= 4 and result["stall_cycles"]["max"] <= 8
+    assert result["stall_cycles"]["p99_9"] <= 2 and result["stall_cycles"]["max"] <= 4
     assert result["changes_per_second"] >= 57e6
 
 
