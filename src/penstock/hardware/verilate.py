@@ -26,6 +26,7 @@ OPTIMISE = "PENSTOCK_OPTIMISE"
 ENGINE = ROOT / "engine"
 INCLUDES = (ROOT, ENGINE / "include", ENGINE / "src")
 LIBRARY = "device.so"
+_PREFIX = "Vpst_device"  # of what Verilator writes; the shims include it
 USUAL_SECONDS = 25  # of a small access edge
 
 Report = Callable[[str], None]
@@ -55,7 +56,7 @@ class Build:
     def key(self) -> str:
         """Return what stands for everything that the library depends on."""
         sources = [*self.sources, self.shim, ROOT / "lint" / "verilator.vlt"]
-        return keys.of_build([self.top, _flags(self), self.generated], sources, INCLUDES, packages=["verilator"])
+        return keys.of_build([self.top, _flags(self), _levels(), self.generated], sources, INCLUDES, packages=["verilator"])
 
 
 def _optimise() -> str:
@@ -73,15 +74,22 @@ def _runtime() -> str:
     return "-O1" if _optimise() == "1" else "-O2"
 
 
+def _levels() -> list[str]:
+    """Return what make is told."""
+    return [f"OPT_FAST=-O{_optimise()}", f"OPT_GLOBAL={_runtime()}", "OPT_SLOW=-O1"]
+
+
 def _flags(build: Build) -> list[str]:
     # Hidden symbols and no unique ones: several libraries live in one process and must not share statics.
     cflags = _CFLAGS
+    cflags += f" {verilated_objects.frugal()}"
     cflags += "".join(f" -D{name}={value}" for name, value in sorted(build.defines.items()))
-    flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
+    flags = ["--cc", "--exe", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
     flags += verilated_objects.ONE_FILE
-    flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", f"OPT_FAST=-O{_optimise()} OPT_GLOBAL={_runtime()} OPT_SLOW=-O1"]
+    flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared"]
     flags += [] if build.assertions else ["--no-assert"]
-    flags += ["--hierarchical"] if build.hierarchical else []
+    # With hierarchical blocks Verilator must call itself, and make, for each.
+    flags += ["--hierarchical", "--build", "-MAKEFLAGS", " ".join(_levels())] if build.hierarchical else []
     flags += [f"-G{name}={value}" for name, value in sorted(build.parameters.items())]
     return flags
 
@@ -112,6 +120,10 @@ def _compile(what: Build, work: Path) -> None:
     verilated_objects.lend(objects, "device", [_runtime()])
     command = _command(what, work, objects)
     done = children.run(command, env=tool_environment(), cwd=plain(ROOT))  # what an assertion says of its place is then the same everywhere
+    if not done.returncode and not what.hierarchical:
+        children.run(verilated_objects.SHORTEN, cwd=objects)
+        command = ["make", "-C", str(plain(objects)), "-f", f"{_PREFIX}.mk", "-j", _processes(), *_levels()]
+        done = children.run(command, env=tool_environment())
     if done.returncode:
         log = BUILD / "logs" / f"{what.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -121,17 +133,21 @@ def _compile(what: Build, work: Path) -> None:
     verilated_objects.keep(objects, "device", [_runtime()])
 
 
+def _processes() -> str:
+    return str(min(2, os.cpu_count() or 1))
+
+
 def _command(what: Build, work: Path, objects: Path) -> list[str]:
     """Return the call of Verilator, in paths that make can take; those of the project count from its top."""
     verilator = shutil.which("verilator", path=tool_environment()["PATH"])
     sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(work / name for name in what.generated), what.shim]
     # The tests build so many devices that it pays.
-    headers = verilated_objects.precompiled(f"{_CFLAGS} -O{_optimise()}") if _optimise() == "1" else ""
+    headers = verilated_objects.precompiled(f"{_CFLAGS} {verilated_objects.frugal()} -O{_optimise()}") if _optimise() == "1" else ""
     told = [path.relative_to(ROOT) if path.is_relative_to(ROOT) and path.suffix != ".cpp" else plain(path) for path in sources]
     return [
-        str(verilator), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
+        str(verilator), *_flags(what), "-j", _processes(),
         "-CFLAGS", headers + " ".join(f"-I{plain(folder)}" for folder in INCLUDES),
-        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(plain(objects)), "-o", LIBRARY,
+        "--prefix", _PREFIX, "--top-module", what.top, "--Mdir", str(plain(objects)), "-o", LIBRARY,
         *map(str, told),
     ]  # fmt: skip
 

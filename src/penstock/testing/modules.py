@@ -48,7 +48,7 @@ def run_module(
     flags = ["-Werror-USERERROR", "-Wno-WIDTH", *OPTIONS]
     shown = [*((module, port) for port in _PORTS), *(tuple(name.split(".")) for name in inside)]
     public = "`verilator_config\n" + "".join(f'public_flat_rw -module "{of}" -var "{name}"\n' for of, name in shown)
-    build = keys.of_build([module, values, flags, public, LEVEL], files, packages=["verilator", "cocotb"])
+    build = keys.of_build([module, values, flags, public, LEVEL, verilated_objects.frugal()], files, packages=["verilator", "cocotb"])
     test = str(test_file.relative_to(ROOT)) if test_file.is_relative_to(ROOT) else str(test_file)
     run = verdicts.key(["simulation", build, test, testcase, seed()])
     if _known(run):
@@ -96,7 +96,8 @@ def _runner() -> Any:
             verilate.remove(main)
             append = ["sh", "-c", 'echo "#include \\"$1\\"" >> Vtop.cpp', "sh", main]
             make = [re.sub(r"^\d+$", "1", word) for word in make]
-            return [verilate, append, [*make, *(f"{name}={LEVEL}" for name in ("OPT_FAST", "OPT_GLOBAL", "OPT_SLOW"))]]
+            levels = [f"{name}={LEVEL}" for name in ("OPT_FAST", "OPT_GLOBAL", "OPT_SLOW")]
+            return [verilate, list(verilated_objects.SHORTEN), append, [*make, *levels]]
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
     return Runner()
@@ -106,7 +107,8 @@ def _build(folder: Path, module: str, parameters: dict[str, str], files: Sequenc
     with cache.workshop("cocotb") as work:
         verilated_objects.lend(work, "cocotb", [*OPTIONS, LEVEL])
         (work / "public.vlt").write_text(public)
-        compiler = verilated_objects.precompiled(LEVEL)
+        frugal = verilated_objects.frugal()
+        compiler = f"{verilated_objects.precompiled(f'{LEVEL} {frugal}')} {frugal}".strip()
         try:
             _runner().build(
                 sources=[*(path for path in files if path.suffix in (".sv", ".v", ".vlt")), plain(work / "public.vlt")],

