@@ -111,7 +111,7 @@ def test_numbers_are_kept() -> None:
     settings = registers.contract()["settings"]
     assert {name: entry["width"] for name, entry in settings.items()} == WIDTHS
     assert {name: entry["most"] for name, entry in settings.items()} == {name: 2**width - 1 for name, width in WIDTHS.items()}
-    assert (settings["mantissa"]["least"], registers.MIN_RATE_BPS, registers.MAX_RATE_BPS) == (32_768, 64_000, 10**11)
+    assert (settings["mantissa"]["least"], registers.MIN_RATE_BPS, registers.MAX_RATE_BPS) == (32_768, 8_000, 10**11)
     assert registers.contract()["enums"] == {
         "aqm_kind": {"none": 0, "codel": 1, "pie": 2, "other": 3},
         "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4, "under_way": 5},

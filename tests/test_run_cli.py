@@ -337,7 +337,7 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
         ["bad.yaml:1", "`device.overrides`", "pages"],
     ),
     ("not a rate", changed("5 Mbit/s", "fast"), ["bad.yaml:5", "`queues.bulk.rate`", "Mbit/s", '"fast"']),
-    ("rate too small", changed("5 Mbit/s", "63 kbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "64 kbit/s"]),
+    ("rate too small", changed("5 Mbit/s", "7 kbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "8 kbit/s"]),
     ("rate over link", changed("5 Mbit/s", "101 Mbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "100 Mbit/s"]),
     ("default rate over link", SCENARIO + "defaults: {rate: 1 Gbit/s}\n", ["bad.yaml:10", "`defaults.rate`", "100 Mbit/s"]),
     ("source over link", changed("20 Mbit/s", "2 Gbit/s"), ["bad.yaml:8", "`traffic.flood.constant.rate`", "1 Gbit/s"]),
@@ -405,7 +405,7 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     (
         "least of rates",
         changed("rate: 5 Mbit/s,", "rates: {least: 1 kbit/s, most: 2 Mbit/s, sum: 1 Mbit/s},"),
-        ["bad.yaml:5", "`queues.bulk.rates.least`", "64 kbit/s"],
+        ["bad.yaml:5", "`queues.bulk.rates.least`", "8 kbit/s"],
     ),
     (
         "most of rates",
@@ -472,7 +472,7 @@ BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
     (["run", "s.yaml", "--set", "queues.bulk.rtae=1 Mbit/s"], ["--set", "`queues.bulk.rtae`", "'rate'"]),
     (["run", "s.yaml", "--set", "queues.blk.rate=1 Mbit/s"], ["--set", "`blk`", "'bulk'"]),
     (["run", "s.yaml", "--set", "queues.9.rate=1 Mbit/s"], ["--set", "`9`", "the list has 2"]),
-    (["run", "s.yaml", "--set", "queues.bulk.rate=1 bit/s"], ["--set", "`queues.bulk.rate`", "64 kbit/s"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rate=1 bit/s"], ["--set", "`queues.bulk.rate`", "8 kbit/s"]),
     (["run", "s.yaml", "--set", "queues.bulk.rate=1 Tbit/s"], ["--set", "`queues.bulk.rate`", "100 Mbit/s"]),
     (["run", "s.yaml", "--set", "seed"], ["--set seed", "KEY=VALUE"]),
     (["run", "s.yaml", "--set", "queues.bulk.rate="], ["--set queues.bulk.rate=: has no value"]),

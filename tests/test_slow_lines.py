@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from penstock.designs import configs
+from penstock.designs.access_edge import registers
 from penstock.engine import engine
 from penstock.engine.run import Request, prepare
 from penstock.testing.testjobs import assert_clean
@@ -104,6 +106,21 @@ def test_a_drain_ends_when_all_is_out(tmp_path: Path) -> None:
     assert left - left[0] == pytest.approx(1.2 * np.arange(6), abs=1e-4)
 
 
+@pytest.mark.parametrize("who", ["queues", "subscribers", "nodes", "ports"])
+def test_eight_kilobit_a_second(who: str, tmp_path: Path) -> None:
+    """Five frames of 1,000 byte leave a second apart, whatever the rate is of."""
+    engine.build(print)
+    own = "queues: [ { id: 0, rate: 8 kbit/s, burst: 0 } ]" if who == "queues" else f"{who}: [ {{ id: 0, rate: 8 kbit/s, burst: 0 }} ]"
+    raw, prepared = run(
+        tmp_path,
+        f"device: {{ config: tree_64 }}\nduration: 1 s\ndrain: 30 s\n{own}\n"
+        "traffic:\n  - constant: { queues: 0, rate: 40 kbit/s, size: 1000 }\n",
+    )
+    assert raw["drained"] and raw["packets"]["out"] == 5
+    left = departures(raw, prepared.config.clock_hz)
+    assert left - left[0] == pytest.approx(np.arange(5), abs=3e-4)
+
+
 def test_a_drain_takes_as_long_as_lines_and_shapers_need(tmp_path: Path) -> None:
     """A burst of frames of one queue: its shaper, one above it, or its line decides when each of them leaves."""
     print(f"PENSTOCK_SEED={seed()}")
@@ -111,7 +128,8 @@ def test_a_drain_takes_as_long_as_lines_and_shapers_need(tmp_path: Path) -> None
     rng = random.Random(f"{seed()} drain")
     for config, size in [("jumbo_1024", 9600), ("tree_2048", 1518), ("edge_2048", 1518), ("demo_64", 1518)] * 3:
         frames = rng.randint(2, 9)
-        slow = int(10 ** rng.uniform(math.log10(64_000), 6))
+        known = configs.load(config)
+        slow = int(10 ** rng.uniform(math.log10(registers.least_rate(known.clock_hz, known.max_frame_bytes)), 6)) + 1
         who = rng.choice(["queue", "line", *(["subscriber", "node"] if config.startswith("tree") else [])])
         per_byte = 8 / slow
         between = (size + (OVERHEAD if who == "line" else 0)) * per_byte

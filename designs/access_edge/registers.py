@@ -29,6 +29,8 @@ def most(setting: str) -> int:
 MIN_RATE_BPS: int = contract()["rates"]["least_bps"]
 MAX_RATE_BPS: int = contract()["rates"]["most_bps"]
 MAX_LENGTH = most("length")
+# That one packet takes at a shaper: pst_shaper_increment cuts off at 2^29, and a code is 2^-16 off at most.
+MAX_PACKET_CYCLES = (1 << 29) - (1 << 13) - 1
 MAX_BURST_CYCLES = most("burst")
 MAX_LIMIT_PACKETS = most("limit_packets")
 MAX_LIMIT_BYTES = most("limit_bytes")
@@ -109,7 +111,7 @@ def drop_addresses(reason: str) -> tuple[int, int]:
 def rate_code(bps: int | None, clock_hz: int) -> tuple[int, int]:
     """Return (mantissa, exponent) of a rate in bit/s of frame bytes; None: unshaped, 0: closed gate.
 
-    The rate of the code differs from `bps` by at most 2^-16 of it. Raises UserError outside 64 kbit/s .. 100 Gbit/s, and when the
+    The rate of the code differs from `bps` by at most 2^-16 of it. Raises UserError outside 8 kbit/s .. 100 Gbit/s, and when the
     clock is so slow or so fast that no code is near.
     """
     if bps is None:
@@ -132,6 +134,22 @@ def rate_code(bps: int | None, clock_hz: int) -> tuple[int, int]:
     if not MIN_MANTISSA <= mantissa < 1 << MANTISSA_BITS or exponent > MAX_EXPONENT:
         raise UserError(f"a rate of {format_rate(bps)} cannot be set at a clock of {clock_hz:,} Hz")
     return mantissa, exponent
+
+
+@cache
+def least_rate(clock_hz: int, max_frame_bytes: int) -> int:
+    """Return the lowest rate in bit/s that is exact: the code holds it, and the time of a largest frame is not cut off."""
+    # Of the longest period, 65,535 * 2^16 in 2^-16 cycles per byte; what is not more than half a step beyond it has its code.
+    least = -(-8 * clock_hz // (1 << MANTISSA_BITS))
+    frame = -(-8 * clock_hz * max_frame_bytes // MAX_PACKET_CYCLES)
+    found = max(MIN_RATE_BPS, least, frame)
+    while True:
+        try:
+            rate_code(found, clock_hz)
+        except UserError:
+            found += 1
+        else:
+            return found
 
 
 def code_rate(mantissa: int, exponent: int, clock_hz: int) -> float | None:

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 
 from penstock.basics.models import Duration, Model
-from penstock.basics.units import describe, parse_rate
+from penstock.basics.units import describe, format_rate, parse_rate
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, Guarantee, MemoryShare, QueueRate, QueueSettings
 from penstock.designs.access_edge.settings.memory_faults import MemoryFault
@@ -40,14 +40,14 @@ from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.tcp import Connections
 
 
-def _at_least_64k(value: object) -> int:
+def _least_rate(value: object) -> int:
     rate = parse_rate(value)
     if rate < registers.MIN_RATE_BPS:
-        raise ValueError(f"must be at least 64 kbit/s, not {describe(value)}")
+        raise ValueError(f"must be at least {format_rate(registers.MIN_RATE_BPS)}, not {describe(value)}")
     return rate
 
 
-LeastRate = Annotated[int, BeforeValidator(_at_least_64k)]
+LeastRate = Annotated[int, BeforeValidator(_least_rate)]
 
 
 class Device(CommonDevice):
@@ -65,7 +65,7 @@ class Device(CommonDevice):
 class Rates(Model):
     """Rates of a group's queues, drawn at random: a Pareto distribution cut at both ends, with a given sum. Few are fast, many slow."""
 
-    least: LeastRate = Field(description="The smallest rate, 64 kbit/s or more.")
+    least: LeastRate = Field(description="The smallest rate, 8 kbit/s or more.")
     most: LeastRate = Field(description="The largest rate, up to the egress link.")
     sum: Rate = Field(description="Of all queues of the group.")
 

@@ -47,7 +47,7 @@ def hierarchy_writes(config: configs.Configuration, offered: float, rng: np.rand
     above = {"subscriber": hierarchy.nodes, "node": hierarchy.ports, "port": 1}
     writes = []
     for level, count in counts.items():
-        rates = np.maximum(offered / count * rng.uniform(2, 4, count), registers.MIN_RATE_BPS).astype(np.int64)
+        rates = np.maximum(offered / count * rng.uniform(2, 4, count), lateness.LEAST_RATE_BPS).astype(np.int64)
         for index, rate in enumerate(rates.tolist()):
             writes += registers.hierarchy_writes(level, index, min(rate, LINE_BPS), 0, index % above[level], config.clock_hz)
     return writes
@@ -61,7 +61,7 @@ def job(options: dict[str, Any], library: Path | None) -> dict[str, Any]:
     sizes = [(options["size"], 1)] if options["size"] else lateness.IMIX
     mean = sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
     offered = LINE_BPS * options["load"] / 100 * mean / (mean + OVERHEAD_BYTES)
-    rates = np.maximum(offered / config.queues * rng.uniform(2, 4, config.queues), registers.MIN_RATE_BPS).astype(np.int64)
+    rates = np.maximum(offered / config.queues * rng.uniform(2, 4, config.queues), lateness.LEAST_RATE_BPS).astype(np.int64)
     writes = [
         write
         for queue, rate in enumerate(rates.tolist())

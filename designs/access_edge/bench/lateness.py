@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from penstock.basics.rates import equal_rates, mixed_rates
 from penstock.basics.units import format_rate
-from penstock.designs.access_edge.registers import BURST_AT, EXPONENT_AT, MANTISSA_BITS, MIN_MANTISSA, MIN_RATE_BPS
+from penstock.designs.access_edge.registers import BURST_AT, EXPONENT_AT, MANTISSA_BITS, MIN_MANTISSA
 from penstock.errors import UserError
 
 CLOCK_HZ = 220_000_000
@@ -22,6 +22,7 @@ PATTERNS = ("backlogged", "blocked")
 RATES = ("mixed", "equal")
 BURST_CYCLES = 1 << 20  # far beyond any lateness, so that a late packet delays none of its successors
 LATE_CYCLES = 16_384  # a queue holds what it may send in this time, and two packets more, so it never runs empty
+LEAST_RATE_BPS = 64_000
 BLOCKED_LEN = 9600  # byte; at 64 kbit/s a queue that has sent one is blocked for 1.2 s
 CLOSED_GATE = 0
 
@@ -41,7 +42,7 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
         target = LINK_BPS * options["load"] / 100 * mean / (mean + OVERHEAD_BYTES)
         _check_least(options["queues"], target)
         mixed = options["rates"] == "mixed"
-        rates = (mixed_rates if mixed else equal_rates)(options["queues"], target, MIN_RATE_BPS, LARGEST_RATE_BPS, rng)
+        rates = (mixed_rates if mixed else equal_rates)(options["queues"], target, LEAST_RATE_BPS, LARGEST_RATE_BPS, rng)
         first = _first_departures(rates, sizes, rng)
         link_load = float(rates.sum()) / LINK_BPS * (mean + OVERHEAD_BYTES) / mean
     depth = (2 + rates / 8 / CLOCK_HZ * LATE_CYCLES / min(size for size, _ in sizes)).astype(np.uint32)
@@ -71,9 +72,9 @@ def rate_codes(rates: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def _check_least(queues: int, total_bps: float) -> None:
-    if queues * MIN_RATE_BPS > total_bps:
-        least = f"{queues:,} queues of at least {format_rate(MIN_RATE_BPS)}"
-        raise UserError(f"bench lateness: {least} are more than the load; at most {int(total_bps // MIN_RATE_BPS):,} queues")
+    if queues * LEAST_RATE_BPS > total_bps:
+        least = f"{queues:,} queues of at least {format_rate(LEAST_RATE_BPS)}"
+        raise UserError(f"bench lateness: {least} are more than the load; at most {int(total_bps // LEAST_RATE_BPS):,} queues")
 
 
 def _first_departures(rates: NDArray[np.float64], sizes: list[tuple[int, int]], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -91,8 +92,8 @@ def _blocked(queues: int, rng: np.random.Generator) -> tuple[NDArray[np.float64]
     """Return rates and first departures: one queue may send, half of the others have closed gates, the rest wait for long."""
     chosen = int(rng.integers(queues))
     closed = rng.permutation(queues) % 2 == 0
-    far = BLOCKED_LEN * 8 * CLOCK_HZ // MIN_RATE_BPS
-    rates = np.where(closed, 0.0, float(MIN_RATE_BPS))
+    far = BLOCKED_LEN * 8 * CLOCK_HZ // LEAST_RATE_BPS
+    rates = np.where(closed, 0.0, float(LEAST_RATE_BPS))
     first = np.where(closed, -1, far).astype(np.int64)
     rates[chosen], first[chosen] = LARGEST_RATE_BPS, 0
     return rates, first

@@ -63,6 +63,7 @@ class Codes:
     def __init__(self, facts: Facts, line_bps: int | None = None) -> None:
         """`line_bps`: of the egress link, above whose rate no queue can be."""
         self._facts, self._line_bps = facts, line_bps
+        self._least_bps = registers.least_rate(facts.clock_hz, facts.max_frame_bytes)
         self._known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})  # by the bytes of the message; open and closed
         self._known_bytes = 0
         self._queue_rows = _Rows(len(QUEUE_COLUMNS))
@@ -133,8 +134,8 @@ class Codes:
             raise invalid("is set, but the device has no hierarchy", "rate_bps")
         if not 1 <= weight <= registers.MAX_WEIGHT:
             raise invalid(f"must be 1 to {registers.MAX_WEIGHT}, not {weight}", "weight")
-        if rate_bps and not registers.MIN_RATE_BPS <= rate_bps <= registers.MAX_RATE_BPS:
-            most = f"{registers.MIN_RATE_BPS:,} to {registers.MAX_RATE_BPS:,}"
+        if rate_bps and not self._least_bps <= rate_bps <= registers.MAX_RATE_BPS:
+            most = f"{self._least_bps:,} to {registers.MAX_RATE_BPS:,}"
             raise invalid(f"must be {most} bit/s, 0 (closed) or absent, not {rate_bps:,}", "rate_bps")
         if guarantee_bps:
             self._check_guarantee(guarantee_bps, rate_bps)
@@ -146,8 +147,8 @@ class Codes:
         """Raise Problem for a guaranteed rate that a subscriber cannot have."""
         if self._facts.hierarchy is None or not self._facts.hierarchy.guarantees:
             raise invalid("is set, but the device has no guarantees", "guarantee_bps")
-        if not registers.MIN_RATE_BPS <= guarantee_bps <= registers.MAX_RATE_BPS:
-            most = f"{registers.MIN_RATE_BPS:,} to {registers.MAX_RATE_BPS:,}"
+        if not self._least_bps <= guarantee_bps <= registers.MAX_RATE_BPS:
+            most = f"{self._least_bps:,} to {registers.MAX_RATE_BPS:,}"
             raise invalid(f"must be {most} bit/s, 0 or absent (none), not {guarantee_bps:,}", "guarantee_bps")
         if rate_bps and guarantee_bps > rate_bps:
             raise invalid(f"must be at most the rate, {rate_bps:,} bit/s, not {guarantee_bps:,}", "guarantee_bps")

@@ -140,7 +140,8 @@ class QueueSettings(Model):
     may_be_unshaped: ClassVar[bool] = True
 
     rate: QueueRate | None = Field(
-        None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.'
+        None,
+        description='Rate of frame bytes, from 8 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.',
     )
     burst: Burst | None = Field(
         None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
-from penstock.designs.access_edge.settings.queues import check_guarantee
+from penstock.designs.access_edge.settings.queues import check_guarantee, check_least
 from penstock.errors import UserError
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ class Parents:
             weight=old.weight if given.weight is None else given.weight,
             guarantee_bps=old.guarantee_bps if given.guarantee is None else given.guarantee,
         )
+        check_least(new.rate_bps, self._config, (*key, "rate"), self._fail)
         check_guarantee(given, new.guarantee_bps, new.rate_bps, self._config, (*key, "guarantee"), self._fail)
         above = ABOVE.get(kind)
         if above and (parent := getattr(given, above)) is not None:

@@ -91,6 +91,7 @@ def resolved(
         fail((*key, rate_key), f"must be at most the egress link's {format_rate(fastest_bps)}, not {format_rate(rate)}")
     if rate is not None and not config.shaped:
         fail((*key, rate_key), f"is {format_rate(rate)}, but configuration {config.name} has no shapers")
+    check_least(rate, config, (*key, rate_key), fail)
     if rate:
         most = registers.MAX_BURST_CYCLES * rate // (8 * config.clock_hz)
         if found.burst_bytes > most:
@@ -102,8 +103,17 @@ def check_guarantee(given: QueueSettings, guarantee: int, rate: int | None, conf
     """Call `fail` for a guaranteed rate that the configuration does not have, or that is above `rate`, the ceiling (None: none)."""
     if given.guarantee is not None and not (config.hierarchy and config.hierarchy.guarantees):
         fail(key, f"is set, but configuration {config.name} has no guarantees")
+    check_least(guarantee, config, key, fail)
     if rate and guarantee > rate:
         fail(key, f"must be at most the rate, {format_rate(rate)}, not {format_rate(guarantee)}")
+
+
+def check_least(rate: int | None, config: "Config", key: KeyPath, fail: Fail) -> None:
+    """Call `fail` for a rate that is too low for the configuration's clock and frames; None or 0: there is none."""
+    least = registers.least_rate(config.clock_hz, config.max_frame_bytes)
+    if rate and rate < least:
+        why = f"a clock of {config.clock_hz / 1e6:g} MHz and frames of up to {config.max_frame_bytes:,} byte"
+        fail(key, f"must be at least {least:,} bit/s in configuration {config.name} ({why}), not {rate:,}")
 
 
 def check_id(queue: int, config: "Config", key: KeyPath, fail: Fail) -> None:

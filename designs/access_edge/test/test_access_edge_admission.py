@@ -63,7 +63,7 @@ TREES = {
     ),
     "live_tree_16": (GIVEN, "traffic.3.constant.rate=100 Mbit/s"),
 }
-WITHOUT = {"tree_262144", "tree_codel_262144", "live_tree_16", "tree_guaranteed_64"}
+WITHOUT = {"tree_262144", "tree_codel_262144", "live_tree_16", "tree_guaranteed_64", "tree_guaranteed_2048"}
 
 
 def test_hierarchies_have_an_admission() -> None:

@@ -140,7 +140,7 @@ def test_guarantees_are_shown(ctl: Any, tmp_path: Path) -> None:
         for wrong, said in (
             (("subscriber", "set", "home", "--guarantee", "60Mbit/s"), "guarantee_bps: must be at most the rate, 50,000,000 bit/s"),
             (("queue", "set", "home", "0", "--guarantee", "6Mbit/s"), "queues[0].guarantee_bps: must be at most the rate, 5 Mbit/s"),
-            (("subscriber", "set", "home", "--guarantee", "7 bit/s"), "guarantee_bps: must be 64,000 to 100,000,000,000 bit/s"),
+            (("subscriber", "set", "home", "--guarantee", "7 bit/s"), "guarantee_bps: must be 8,000 to 100,000,000,000 bit/s"),
             (("subscriber", "set", "home", "--guarantee", "7 Mbit"), "guarantee must be a rate with one of the units"),
             (("queue", "set", "home", "1", "--guarantee", "200Gbit/s"), "queues[1].guarantee_bps: must be at most 100 Gbit/s"),
         ):

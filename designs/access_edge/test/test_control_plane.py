@@ -466,11 +466,11 @@ def test_what_is_wrong_names_its_field(served: Any) -> None:
         "node: the device has nodes 0 to ": create(name="x", node=5000),
         "index: the device has places 0 to 15, not 16": create(name="x", index=16),
         "queues: the device has 4 a subscriber, not 5": create(name="x", queues=[queue()] * 5),
-        "queues[1].rate_bps: must be at least 64 kbit/s": create(name="x", queues=[queue(), queue(rate_bps=5)]),
+        "queues[1].rate_bps: must be at least 8 kbit/s": create(name="x", queues=[queue(), queue(rate_bps=5)]),
         "queues[0].weight: must be at most 8": create(name="x", queues=[queue(weight=9)]),
         "queues[0].aqm: is set, but configuration of the device has no AQM": create(name="x", queues=[queue(aqm=common_pb2.Aqm())]),
         "weight: must be 1 to 8, not 12": create(name="x", weight=12),
-        "rate_bps: must be 64,000 to 100,000,000,000 bit/s": create(name="x", rate_bps=1),
+        "rate_bps: must be 8,000 to 100,000,000,000 bit/s": create(name="x", rate_bps=1),
     }.items():
         fails(grpc.StatusCode.INVALID_ARGUMENT, words, client.subscribers.Create, request)
     # What is echoed is cut, by its bytes: a status that is larger than a client takes in its headers says nothing.

@@ -57,9 +57,9 @@ def test_closed_and_unshaped() -> None:
     assert registers.code_rate(1, 0, 220_000_000) is None
 
 
-@pytest.mark.parametrize("rate", [1, LOW - 1, HIGH + 1, -5])
+@pytest.mark.parametrize("rate", [1, registers.MIN_RATE_BPS - 1, HIGH + 1, -5])
 def test_rates_out_of_range_are_refused(rate: int) -> None:
-    with pytest.raises(UserError, match=r"a queue's rate must be 64 kbit/s to 100 Gbit/s"):
+    with pytest.raises(UserError, match=r"a queue's rate must be 8 kbit/s to 100 Gbit/s"):
         registers.rate_code(rate, 220_000_000)
 
 
@@ -68,6 +68,23 @@ def test_clock_too_fast_or_too_slow() -> None:
         registers.rate_code(LOW, 10**9)
     with pytest.raises(UserError, match="cannot be set at a clock"):
         registers.rate_code(HIGH, 100_000)
+
+
+def test_the_least_rate_is_the_lowest_that_is_exact() -> None:
+    """A largest frame takes less than 2^29 cycles at its code, which is 2^-16 off at most; a bit a second less is below 8 kbit/s, or has no
+    code, or a largest frame takes as long, but for the error of a code."""
+    rng = random.Random(seed())
+    print(f"PENSTOCK_SEED={seed()}")
+    for _ in range(2_000):
+        clock, frame = rng.randint(10**5, 520 * 10**6), rng.choice([64, 1522, 9600, rng.randint(64, 9600)])
+        rate = registers.least_rate(clock, frame)
+        mantissa, exponent = registers.rate_code(rate, clock)
+        assert abs(code_to_rate(mantissa, exponent, clock) / rate - 1) <= Fraction(1, 2**16)
+        assert (frame * mantissa << exponent) >> 15 < (1 << 45) - 1, (clock, frame)  # in 2^-16 cycles
+        if rate > registers.MIN_RATE_BPS and Fraction(8 * clock * frame, rate - 1) < (1 << 29) - (1 << 14):
+            with pytest.raises(UserError, match="cannot be set at a clock"):
+                registers.rate_code(rate - 1, clock)
+    assert [registers.least_rate(*one) for one in ((10**7, 9600), (22 * 10**7, 1522))] == [8_000, 26_856]  # by hand: 26,855.5
 
 
 def test_bursts() -> None:

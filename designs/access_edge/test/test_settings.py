@@ -95,11 +95,33 @@ def test_what_is_not_named_stays() -> None:
     assert (changed.rate_bps, changed.limit_packets, changed.weight) == (5_000_000, 7, 3)
 
 
+def test_the_lowest_rate_of_a_configuration() -> None:
+    """Of a queue, of what is above it, and of a guarantee; where a change lowers it, too."""
+    config = configs.load("tree_2048")
+    words = r"must be at least 26,856 bit/s in configuration tree_2048 \(a clock of 220 MHz and frames of up to 1,522 byte\), not 26,855"
+    with pytest.raises(UserError, match=rf"queues\[3\]\.rate: {words}"):
+        plain.queue_writes(config, 3, {"rate": 26_855})
+    assert plain.queue_writes(config, 3, {"rate": 26_856})
+    for kind in ("subscribers", "nodes", "ports"):
+        with pytest.raises(UserError, match=rf"{kind}\[1\]\.rate: {words}"):
+            plain.parent_writes(config, kind, 1, {"rate": 26_855})
+        assert plain.parent_writes(config, kind, 1, {"rate": 26_856})
+    slow = configs.load("tree_guaranteed_64")
+    assert plain.queue_writes(slow, 3, {"rate": "8 kbit/s", "guarantee": "8 kbit/s"})
+    fast = slow.model_copy(update={"clock_hz": 220_000_000})
+    for write in (
+        lambda: plain.queue_writes(fast, 1, {"guarantee": 26_855}),
+        lambda: plain.parent_writes(fast, "subscribers", 1, {"guarantee": 26_855}),
+    ):
+        with pytest.raises(UserError, match=r"\[1\]\.guarantee: must be at least 26,856 bit/s"):
+            write()
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         ({"rate": "5 Mbitt"}, r'queues\[3\]\.rate: must be a rate with one of the units .*, not "5 Mbitt"'),
-        ({"rate": 63_999}, r"queues\[3\]\.rate: must be at least 64 kbit/s \(or 0 for a closed gate\), not 63999"),
+        ({"rate": 7_999}, r"queues\[3\]\.rate: must be at least 8 kbit/s \(or 0 for a closed gate\), not 7999"),
         ({"rate": "6 Gbit/s"}, r"queues\[3\]\.rate: must be at most the egress link's 5.120 Gbit/s, not 6 Gbit/s"),
         ({"rate": None}, r"queues\[3\]\.rate: is empty; .* \"unshaped\""),
         ({"rat": 5}, r"queues\[3\]\.rat: is not a known key; did you mean 'rate'"),

@@ -51,7 +51,13 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
 
     def settings(queue: int) -> list[tuple[int, int]]:
         kind = rng.random()
-        rate = 0 if kind < 0.1 else None if kind < 0.25 else max(registers.MIN_RATE_BPS, int(pace * 10 ** rng.uniform(5, 10.9)))
+        rate = (
+            0
+            if kind < 0.1
+            else None
+            if kind < 0.25
+            else max(registers.least_rate(config.clock_hz, config.max_frame_bytes), int(pace * 10 ** rng.uniform(5, 10.9)))
+        )
         if config.aqm != "none" and kind > 0.5:  # so many frames leave that a queue drops again and again
             rate = int(pace * 10 ** rng.uniform(9, 10.3))
         burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))

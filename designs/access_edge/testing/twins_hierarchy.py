@@ -26,7 +26,8 @@ class HierarchyJob:
             raise ValueError(f"configuration {config.name} has no hierarchy")
         self._config, self._tree, self._rng, self._window = config, config.hierarchy, random.Random(seed), random.Random(seed)
         rng, per = self._rng, config.hierarchy.queues_per_subscriber
-        self._scale = config.clock_hz / 220e6
+        self._of_guarantees = random.Random(seed)  # of their own: other devices are as they were
+        self._scale, self._least = config.clock_hz / 220e6, registers.least_rate(config.clock_hz, config.max_frame_bytes)
         count = min(rng.choice([4, 16, 64, 256]), config.queues // 2)
         among = config.queues if rng.random() < 0.5 else 2 * count
         self.queues = sorted(rng.sample(range(among), count))
@@ -61,7 +62,7 @@ class HierarchyJob:
 
     def _queue(self, queue: int, closed: bool = False) -> Writes:
         rng, config = self._rng, self._config
-        rate = None if rng.random() < 0.5 else max(registers.MIN_RATE_BPS, int(10 ** rng.uniform(7.5, 9.5) * self._scale))
+        rate = None if rng.random() < 0.5 else max(self._least, int(10 ** rng.uniform(7.5, 9.5) * self._scale))
         rate = 0 if closed else rate
         aqm = registers.Aqm.of_halves(rng.choice([1, 4, 20]), rng.choice([5, 40]), rng.random() < 0.5)
         limits = rng.choice([10, 40, 400]), registers.MAX_LIMIT_BYTES
@@ -72,12 +73,21 @@ class HierarchyJob:
         # Class and weight first, as what the window writes has them, too.
         return [*traffic_class, *in_window(own)] if self._window.random() < 0.5 else own + traffic_class
 
+    def _guarantee(self, mean: float) -> int | None:
+        """Return a guaranteed rate, none or up to three times what one of its kind is offered; None: the device has no guarantees."""
+        rng = self._of_guarantees
+        if not self._tree.guarantees:
+            return None
+        return 0 if rng.random() < 0.4 else int(min(100e9, max(self._least, mean * 10 ** rng.uniform(-2, 0.5))))
+
     def _class(self, queue: int) -> Writes:
         rng = self._rng
         return registers.class_writes(
             queue,
             rng.randrange(self._tree.classes) if rng.random() < 0.7 else 0,
             rng.randint(1, 8) if rng.random() < 0.5 else 1,
+            self._guarantee(self._offered / len(self.queues)),
+            self._config.clock_hz,
         )
 
     def _parent(self, level: str, index: int) -> Writes:
@@ -85,10 +95,12 @@ class HierarchyJob:
         above = {"subscriber": self._nodes, "node": self._tree.ports, "port": 1}[level]
         rate = None
         if self.tight in (level, "all"):
-            rate = int(min(100e9, max(registers.MIN_RATE_BPS, self._offered / share * self._rng.uniform(0.2, 1.2))))
+            rate = int(min(100e9, max(self._least, self._offered / share * self._rng.uniform(0.2, 1.2))))
         weight = self._rng.randint(1, 8) if self._rng.random() < 0.5 else 1
         burst = self._burst(rate)
-        writes = registers.hierarchy_writes(level, index, rate, burst, self._rng.randrange(above), self._config.clock_hz, weight)
+        guarantee = self._guarantee(self._offered / share) if level == "subscriber" else None
+        where, clock = self._rng.randrange(above), self._config.clock_hz
+        writes = registers.hierarchy_writes(level, index, rate, burst, where, clock, weight, guarantee)
         return in_window(writes) if level == "subscriber" and self._window.random() < 0.5 else writes
 
     def _changes(self, duration: int) -> list[tuple[int, int, int]]:
