@@ -192,6 +192,7 @@ module pst_control
   logic [ByteWidth-1:0] lost_bytes;
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
+  logic        no_command, no_command_q;
   logic [31:0] command_q, command_d;
   logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_tree_next, share_exists;
   logic        reading_q, reading_d;        // a look is for a read-back
@@ -235,6 +236,9 @@ module pst_control
   assign window_data  = hwif_out.execute.wr_data;
 
   assign start        = pending_q && state_q == Idle;
+  // A write of some bytes of the command, but not of the lowest one, is no command.
+  assign no_command   = hwif_out.queue_command.req && hwif_out.queue_command.req_is_wr
+                        && hwif_out.queue_command.wr_biten.command[7:0] == '0;
 
   pst_control_command #(
       .Queues(Queues), .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
@@ -333,7 +337,7 @@ module pst_control
     endcase
 
     // The register block sends the next command only after this one has been answered.
-    if (hwif_out.queue_command.req && hwif_out.queue_command.req_is_wr) begin
+    if (hwif_out.queue_command.req && hwif_out.queue_command.req_is_wr && !no_command) begin
       pending_d = 1'b1;
       command_d = hwif_out.queue_command.wr_data.command & hwif_out.queue_command.wr_biten.command;
     end
@@ -347,12 +351,14 @@ module pst_control
     state_q     <= state_d;
     refused_q   <= refused_d;
     pending_q   <= pending_d;
+    no_command_q <= no_command;
     snapshot_q  <= snapshot_d;
     now_q       <= now_d;
     if (rst_i) begin
       state_q     <= Idle;
       refused_q   <= RefusalAccepted;
       pending_q   <= 1'b0;
+      no_command_q <= 1'b0;
       snapshot_q  <= '0;
       now_q       <= '0;
     end
@@ -423,7 +429,7 @@ module pst_control
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
-      .regs_i(hwif_out), .regs_o(hwif_in), .start_i(start), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
+      .regs_i(hwif_out), .regs_o(hwif_in), .answer_i(start || no_command_q), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
       .scan_i(s_scan_i),
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
       .share_exists_i(share_exists), .s_share_free_i, .s_share_used_i, .s_share_in_force_i,

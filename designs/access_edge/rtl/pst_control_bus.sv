@@ -3,6 +3,7 @@
 //
 // In the window (0x800 to 0x87F) a write has to have all byte strobes and the address of a setting, which is that of a register in front of
 // the window plus 0x800. Any other one becomes a write to address 0, which has a register that cannot be written, and its answer an error.
+// A write without any strobe, as width converters emit them, writes nothing anywhere: it goes to address 0, too, and is answered with OKAY.
 //
 // Latency:  none. Address and data of a write are taken in the same cycle.
 // Ordering: answers come in the order of the writes.
@@ -43,13 +44,14 @@ module pst_control_bus #(
     $error("pst_control_bus: Under is %0d, allowed: 2, 4, 8, ...", Under);
   end
 
-  logic in_window, bad, take, answered;
+  logic in_window, empty, bad, take, answered;
   logic [Under-1:0] bad_q;            // of the writes under way
   logic [PlaceWidth-1:0] put_q, get_q;
   logic [CountWidth-1:0] count_q;
 
   assign in_window = s_axil_awaddr_i[11:7] == 5'b10000;
-  assign bad       = in_window && !(s_axil_wstrb_i == '1 && Settings[s_axil_awaddr_i[6:2]]);
+  assign empty     = s_axil_wstrb_i == '0;
+  assign bad       = in_window && !empty && !(s_axil_wstrb_i == '1 && Settings[s_axil_awaddr_i[6:2]]);
   // The register block has room for both in the same cycles, as it takes both at once.
   assign take      = s_axil_awvalid_i && s_axil_wvalid_i && m_axil_awready_i && m_axil_wready_i && count_q != CountWidth'(Under);
   assign answered  = m_axil_bvalid_i && s_axil_bready_i;
@@ -58,7 +60,7 @@ module pst_control_bus #(
   assign s_axil_wready_o  = take;
   assign m_axil_awvalid_o = take;
   assign m_axil_wvalid_o  = take;
-  assign m_axil_awaddr_o  = bad ? '0 : s_axil_awaddr_i;
+  assign m_axil_awaddr_o  = bad || empty ? '0 : s_axil_awaddr_i;
   assign s_axil_bvalid_o  = m_axil_bvalid_i;
   assign m_axil_bready_o  = s_axil_bready_i;
   assign s_axil_bresp_o   = bad_q[get_q] ? SlaveError : m_axil_bresp_i;

@@ -33,7 +33,7 @@ module pst_control_shown
     input  pst_access_edge_regs_pkg::pst_access_edge_regs__out_t regs_i,
     output pst_access_edge_regs_pkg::pst_access_edge_regs__in_t  regs_o,
     // the commands
-    input  logic                                                start_i,       // one starts: its write is answered
+    input  logic                                                answer_i,      // the write of one is answered: it starts, or is none
     input  status_t                                             status_i,
     input  snapshot_t                                           snapshot_i,
     input  now_t                                                now_i,
@@ -90,8 +90,8 @@ module pst_control_shown
     regs_o.queue_index.value.incr     = status_i.next_queue;
     regs_o.tree_index.value.incr      = status_i.next_tree;
     // The register block waits for one answer at a time, whichever of the two was written. A read of the window is 0.
-    regs_o.queue_command.wr_ack       = start_i;
-    regs_o.execute.wr_ack             = start_i;
+    regs_o.queue_command.wr_ack       = answer_i;
+    regs_o.execute.wr_ack             = answer_i;
     regs_o.execute.rd_ack             = regs_i.execute.req && !regs_i.execute.req_is_wr;
     regs_o.execute.rd_data            = '0;
 

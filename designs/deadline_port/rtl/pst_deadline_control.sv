@@ -107,6 +107,7 @@ module pst_deadline_control
   state_e state_d, state_q;
   refusal_e refused_q, refuse;
   logic pending_q, start, accept;    // a command that has been taken from the bus but not answered; it begins, and is not refused
+  logic no_command, no_command_q;    // a write of some bytes of the command, but not of the lowest one
   logic [31:0] command_q, class_index, dscp_index, dscp_class;
   class_t class_q;
   logic [31:0] cycles_q;
@@ -118,6 +119,8 @@ module pst_deadline_control
 
   assign start  = pending_q && state_q == Idle && init_done_i;
   assign accept = start && refuse == RefusalAccepted;
+
+  assign no_command = hwif_out.command.req && hwif_out.command.req_is_wr && hwif_out.command.wr_biten.command[7:0] == '0;
 
   always_comb begin
     refuse = RefusalAccepted;
@@ -158,7 +161,8 @@ module pst_deadline_control
       cycles_q  <= hwif_out.class_deadline.cycles.value;
     end
     // The register block sends the next command only after this one has been answered.
-    if (hwif_out.command.req && hwif_out.command.req_is_wr) begin
+    no_command_q <= no_command;
+    if (hwif_out.command.req && hwif_out.command.req_is_wr && !no_command) begin
       pending_q <= 1'b1;
       command_q <= hwif_out.command.wr_data.command & hwif_out.command.wr_biten.command;
     end
@@ -175,6 +179,7 @@ module pst_deadline_control
       state_q   <= Idle;
       refused_q <= RefusalAccepted;
       pending_q <= 1'b0;
+      no_command_q <= 1'b0;
       in_q      <= '0;
       out_q     <= '0;
       missed_q  <= '0;
@@ -248,7 +253,7 @@ module pst_deadline_control
     hwif_in.class_deadline_now.cycles.next = cycles_now;
     hwif_in.dscp_class_now.cls.next        = class_now;
     hwif_in.free_chunks.chunks.next        = 32'(free_i);
-    hwif_in.command.wr_ack                 = start;
+    hwif_in.command.wr_ack                 = start || no_command_q;
 
     hwif_in.in.frames.value.next      = 50'(in_q.frames);
     hwif_in.in.bytes.value.next       = 56'(in_q.bytes);

@@ -10,6 +10,7 @@ from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
 from penstock.designs.deadline_port import registers
 from penstock.hardware import library
+from penstock.testing import strobes as byte_strobes
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import parameter, run_module, seed, start
 
@@ -175,3 +176,17 @@ async def snapshots(dut) -> None:
         for name, (number, size) in given.items():
             found = await bench.read(f"{name}_frames"), await bench.read(f"{name}_bytes")
             assert found == (number % (1 << bench.widths[0]), size % (1 << bench.widths[1])), name
+
+
+@cocotb.test()
+async def all_strobes(dut) -> None:
+    """Bytes without strobe are not written, in any register; a command is one when its lowest byte is written."""
+    bench = Bench(dut)
+    await bench.start()
+
+    async def idle() -> int:
+        while (status := await bench.read("status")) >> 1 & 1:
+            pass
+        return status >> 4 & 7
+
+    await byte_strobes.check(dut, bench.axil, registers.table(), "command", SNAPSHOT, idle, bench.rng)
