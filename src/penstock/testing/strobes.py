@@ -38,7 +38,13 @@ async def read(bus: Any, address: int) -> int:
 
 
 async def check(
-    dut: Any, bus: Any, table: dict[str, dict[str, Any]], command: str, harmless: int, idle: Callable[[], Awaitable[int]], rng: random.Random
+    dut: Any,
+    bus: Any,
+    table: dict[str, dict[str, Any]],
+    command: str,
+    harmless: int,
+    idle: Callable[[], Awaitable[int]],
+    rng: random.Random,
 ) -> None:
     """Write each word of the registers in `table` with each of the sixteen strobes, in random order, with empty beats between them.
 
