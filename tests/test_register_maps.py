@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import platform
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -10,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from penstock.contract import rdl
 from penstock.hardware import register_maps
-from penstock.paths import DESIGNS
+from penstock.paths import BUILD, DESIGNS
 
 WITH_REGISTERS = ("access_edge", "deadline_port")
 IPXACT = "{http://www.accellera.org/XMLSchema/IPXACT/1685-2014}"
@@ -57,25 +58,79 @@ def test_python_has_them_and_packs(folder: Path, design: str, table: dict[str, d
         version.pack(valeu=1)
 
 
-def test_c_header_compiles_with_these_offsets(folder: Path, design: str) -> None:
-    top = rdl.compiled(register_maps.source(design))  # type: ignore[arg-type]
-    prefix = top.inst_name.upper()
-    lines = ["#include <stddef.h>", f'#include "{design}_registers.h"']
-    for node in rdl.registers(top):
-        path = node.get_rel_path(top)
-        lines.append(f'_Static_assert(offsetof({top.inst_name}_t, {path}) == {node.absolute_address}, "{path}");')
-        for field in node.fields():
-            name = "__".join((prefix, *(step.upper() for step in path.split(".")), field.inst_name.upper()))
-            lines.append(f'_Static_assert({name}_bp == {field.low} && {name}_bw == {field.width}, "{name}");')
-    (folder / "check.c").write_text("\n".join(lines) + "\n")
-    done = subprocess.run(
-        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "check.c"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+def test_c_header_has_them(folder: Path, design: str, table: dict[str, dict[str, Any]]) -> None:
+    """Each offset, mask and named value, in strict C99 without an operating system, and in C++."""
+    prefix, at = design.upper(), 0
+    expected: dict[str, int] = {}
+    for name, entry in table.items():
+        expected[f"{prefix}_{name}".upper()] = entry["address"]
+        for key, (low, width, reset) in entry["fields"].items():
+            field = f"{prefix}_{name}".upper() + ("" if key == "value" else f"_{key.upper()}")
+            expected |= {f"{field}_LSB": low, f"{field}_MASK": ((1 << width) - 1) << low}
+            expected |= {} if reset is None else {f"{field}_RESET": reset}
+    enums = json.loads((DESIGNS / design / "regs" / f"{design}.json").read_text())["enums"]
+    for name in ("command", "refusal"):
+        expected |= {f"{prefix}_{name}_{key}".upper(): value for key, value in enums[name].items()}
+    lines = [f'#include "{design}_registers.h"']
+    for at, (name, value) in enumerate(expected.items()):
+        lines.append(f"extern int same_{at}[{name} == UINT64_C({value}) ? 1 : -1];")
+    for compiler, standard, ending in (("cc", "c99", "c"), ("c++", "c++11", "cpp")):
+        (folder / f"check.{ending}").write_text("\n".join(lines) + "\n")
+        flags = [f"-std={standard}", "-ffreestanding", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+        done = subprocess.run(
+            [compiler, *flags, "-fsyntax-only", f"check.{ending}"], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    assert at > 100
+
+
+STORE_OF_A_WORD = {"x86_64": r"\tmovl\t%\w+, \S*\(%", "riscv64": r"\tsw\ta", "thumb": r"\tstr\tr"}
+ZIG = {"riscv64": ["-target", "riscv64-freestanding"], "thumb": ["-target", "thumb-freestanding", "-mcpu=cortex_m3"],
+       "x86_64": ["-target", "x86_64-freestanding"]}  # fmt: skip
+
+
+ZIG_VERSION = "0.14.1"  # a C compiler for all of them, 340 MB: too much to be part of what every test needs
+
+
+@pytest.fixture(scope="session")
+def zig() -> list[str]:
+    """Return the command of the compiler; it is installed below build/ when it is needed first."""
+    where = BUILD / f"zig-{ZIG_VERSION}"
+    if not (where / "ziglang" / "zig").exists():
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", where, f"ziglang=={ZIG_VERSION}"]
+        subprocess.run([str(part) for part in pip], check=True)
+    return [str(where / "ziglang" / "zig"), "cc"]
+
+
+def stores(folder: Path, design: str, table: dict[str, dict[str, Any]], compiler: list[str], processor: str) -> None:
+    """A write of the command is one store of a word, at its offset, and no other one."""
+    name = next(name for name in table if name.endswith("command"))
+    register = f"{design}_{name}".upper()
+    (folder / "store.c").write_text(
+        f'#include "{design}_registers.h"\n'
+        f"void f(volatile void *at, uint32_t value);\n"
+        f"void f(volatile void *at, uint32_t value) {{ {design}_write(at, {register}, value); }}\n"
     )
+    command = [*compiler, "-std=c99", "-ffreestanding", "-fomit-frame-pointer", "-O1", "-S", "store.c", "-o", "store.s"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    body = (folder / "store.s").read_text().split("\nf:")[1]
+    found = [line for line in body.splitlines() if re.match(r"\t(mov[bwlq]\t\S+, \S*\(|s[bhwd]\ta|str[bh]?\t)", line)]
+    assert len(found) == 1 and re.match(STORE_OF_A_WORD[processor], found[0]), body
+    assert str(table[name]["address"]) in found[0]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for instructions of x86-64")
+def test_a_write_is_one_store(folder: Path, design: str, table: dict[str, dict[str, Any]]) -> None:
+    stores(folder, design, table, ["cc"], "x86_64")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processor", ZIG)
+def test_a_write_is_one_store_elsewhere(
+    folder: Path, design: str, table: dict[str, dict[str, Any]], processor: str, zig: list[str]
+) -> None:
+    stores(folder, design, table, [*zig, *ZIG[processor]], processor)
 
 
 def test_ip_xact_has_them(folder: Path, design: str, table: dict[str, dict[str, Any]]) -> None:

