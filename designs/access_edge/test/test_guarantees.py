@@ -2,6 +2,7 @@
 """Guaranteed rates in scenarios: what the device does of them, which are refused, and which remark is made."""
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,15 @@ import numpy as np
 import pytest
 
 from penstock.command_line.app import main
+from penstock.designs.access_edge import job
+from penstock.designs.access_edge.testing import twins
+from penstock.engine import engine
+from penstock.hardware import verilate
 from penstock.paths import ROOT
+from penstock.scenarios import scenario
+from penstock.scenarios.device import configuration
+from penstock.testing.testjobs import assert_clean
+from penstock.testing.testkit import seed
 
 SCENARIO = str(ROOT / "scenarios" / "guaranteed_rates.yaml")
 MBIT = 1_000_000
@@ -92,3 +101,40 @@ def test_guarantees_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["run", str(ROOT / "scenarios" / "handover.yaml"), "--engine", "model", "--json"]) == 0
     without = json.loads(capsys.readouterr().out)
     assert not [row for kind in ("queues", "subscribers", "groups") for row in without[kind] if "guaranteed_rate_bps" in row]
+
+
+def changing(rng: random.Random) -> list[str]:
+    """Return `--set` texts: 50 ms in which guarantees of queues and subscribers change, with weights and rates of subscribers."""
+    changes = []
+    for _ in range(rng.choice([10, 60])):
+        bps = rng.choice([0, 8_000, 500_000, rng.randint(8_000, 20 * MBIT)])
+        more = rng.choice(["", f", weight: {rng.randint(1, 8)}"])
+        if rng.random() < 0.5:
+            of = f"queues: {rng.choice(['video', 'download', 'plain', 'business'])}, set: {{guarantee: {bps} bit/s{more}}}"
+        else:
+            rate = f", rate: {rng.choice(['unshaped', f'{max(bps, MBIT)} bit/s'])}" if rng.random() < 0.4 else ", rate: unshaped"
+            of = f"subscribers: {rng.choice([0, 1, 2, '2-3'])}, set: {{guarantee: {bps} bit/s{more}{rate}}}"
+        changes.append(f"{{at: {rng.randrange(100, 45_000, 50)} us, {of}}}")
+    stops = ["traffic.2.stop=30 ms", "traffic.3.start=35 ms"]
+    return ["duration=50 ms", "drain=false", *stops, f"seed={rng.randrange(10**6)}", f"changes=[{', '.join(changes)}]"]
+
+
+@pytest.mark.slow
+def test_changes_are_equal_on_both_engines() -> None:
+    """Guarantees that change in mid-traffic: every frame has the same fate in the same cycle on RTL and model."""
+    rng, changed = random.Random(seed()), set()
+    print(f"PENSTOCK_SEED={seed()}")
+    for _ in range(8):
+        settings = changing(rng)
+        described, document = scenario.load(Path(SCENARIO), settings)
+        config, found = configuration(described, document), []
+        for name in ("rtl", "model"):
+            planned = job.build(described, document, config, name).job
+            if name == "rtl":
+                planned["device"]["library"] = str(verilate.build_device(config, print))
+            found.append(engine.run(planned | {"keep_departures": True}))
+            assert_clean(found[-1])
+        assert twins.differences(*found) == [], settings
+        assert found[0]["packets"]["out"] > 100
+        changed.add(tuple(found[0]["queue"]["out_packets"][:14].tolist()))
+    assert len(changed) > 4
