@@ -16,6 +16,7 @@ from scapy.layers.dot11 import Dot11, Dot11Beacon, Dot11QoS, RadioTap
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import LLC, SNAP, CookedLinux, CookedLinuxV2, Ether, Loopback
+from scapy.layers.ppp import HDLC, PPP
 from stand_in import frame, pcap_bytes
 
 from penstock.errors import UserError
@@ -182,6 +183,9 @@ def test_other_link_types(path: Path) -> None:
         code = {4: 0x0800, 6: 0x86DD}[version]
         source = bytes.fromhex(a.replace(":", "")) + b"\0\0"
         null = struct.pack(rng.choice("<>") + "I", {4: 2, 6: rng.choice((24, 28, 30))}[version]) + bytes(packet)
+        ppp = PPP(proto={4: 0x0021, 6: 0x0057}[version]) / packet
+        hdlc = HDLC() / ppp
+        cisco = rng.choice((b"\x0f\0", b"\x8f\0")) + struct.pack("!H", code) + bytes(packet)
         flags = rng.choice((0, 1, 2, 3))
         macs = {0: (b, a), 1: (c, a), 2: (b, c), 3: (c, d)}[flags]  # destination, source
         air = Dot11(type=2, subtype=8, FCfield=flags, addr1=b, addr2=a, addr3=c, addr4=d) / Dot11QoS() / _snap(packet, code)
@@ -192,6 +196,8 @@ def test_other_link_types(path: Path) -> None:
             (113, bytes(CookedLinux(proto=code, src=source, lladdrlen=6) / packet), (zero, a)),
             (276, bytes(CookedLinuxV2(proto=code, src=source, lladdrlen=6, lladdrtype=1) / packet), (zero, a)),
             (0, null, (zero, zero)), (108, bytes(Loopback(type={4: 2, 6: 24}[version]) / packet), (zero, zero)),
+            (9, bytes(ppp), (zero, zero)), (9, bytes(hdlc), (zero, zero)), (9, bytes(hdlc)[:2] + bytes(hdlc)[3:], (zero, zero)),
+            (50, bytes(hdlc), (zero, zero)), (50, cisco, (zero, zero)), (104, cisco, (zero, zero)),
             (105, bytes(air), macs), (105, bytes(plain), macs), (127, tap, macs),
         )  # fmt: skip
         for link, data, (destination, sender) in cases:
@@ -217,6 +223,10 @@ def test_other_link_types(path: Path) -> None:
         (113, bytes(CookedLinux(proto=0x000C)) + bytes(40), link_types.NO_NETWORK),
         (113, bytes(10), link_types.CUT),
         (101, b"\x10" + bytes(40), link_types.NO_IP),
+        (9, bytes(HDLC() / PPP(proto=0xC021)) + bytes(40), link_types.NO_IP),  # LCP
+        (9, b"\xff\x03\0", link_types.CUT),
+        (104, b"\x8f\0\x80\x35" + bytes(18), link_types.NO_IP),  # a keepalive
+        (104, b"\x0f\0\x08", link_types.CUT),
         (0, struct.pack("<I", 7) + bytes(40), link_types.NO_IP),
     ],
 )

@@ -1,7 +1,7 @@
 """Frames of captures that are not Ethernet, behind the Ethernet header that they would have.
 
 Where the link has no addresses, those of the header are zero, as on Linux' loopback interface. Layouts: tcpdump.org/linktypes.html,
-radiotap.org, IEEE 802.11.
+radiotap.org, IEEE 802.11, RFC 1661 and 1662 (PPP), RFC 1547, section 4.3.1 (Cisco's HDLC).
 """
 
 import struct
@@ -56,6 +56,33 @@ def _null(length: int, data: bytes) -> Found:
 
 def _loop(length: int, data: bytes) -> Found:
     return _family(length, data, ">")
+
+
+# By the protocol of PPP: IPv4, IPv6, MPLS. Frames whose TCP header is compressed (0x002D, 0x002F) have no such protocol.
+_OF_PPP = {0x0021: _IPV4, 0x0057: _IPV6, 0x0281: 0x8847, 0x0283: 0x8848}
+_FRAMING = b"\xff\x03"  # address and control of HDLC-like framing, which may be left out
+
+
+def _ppp(length: int, data: bytes) -> Found:
+    at = 2 if data.startswith(_FRAMING) else 0
+    # A protocol has two bytes, the first of which is even; or the second one alone, which is odd.
+    size = at + (1 if len(data) > at and data[at] & 1 else 2)
+    if length < size or len(data) < size:
+        return CUT
+    kind = _OF_PPP.get(int.from_bytes(data[at:size]))
+    return _headed(kind, length - size, data[size:]) if kind else NO_IP
+
+
+def _cisco(length: int, data: bytes) -> Found:
+    if length < 4 or len(data) < 4:
+        return CUT
+    kind = struct.unpack_from("!H", data, 2)[0]
+    # 0x8035 is its own keepalive, and types below 0x0600 are none of Ethernet.
+    return _headed(kind, length - 4, data[4:]) if kind in (_IPV4, _IPV6, 0x8847, 0x8848) else NO_IP
+
+
+def _serial(length: int, data: bytes) -> Found:
+    return _cisco(length, data) if data[:1] in (b"\x0f", b"\x8f") else _ppp(length, data)
 
 
 _IS_NO_FRAME = (801, 802, 803, 824)  # ARPHRD_IEEE80211 with its prisms and radiotap, ARPHRD_NETLINK
@@ -142,9 +169,12 @@ def _radiotap(length: int, data: bytes) -> Found:
 SUPPORTED: dict[int, tuple[str, Callable[[int, bytes], Found]]] = {
     ETHERNET: ("Ethernet", _ethernet),
     0: ("BSD loopback", _null),
+    9: ("PPP", _ppp),
     12: ("raw IP", _raw),
     14: ("raw IP", _raw),
+    50: ("PPP in HDLC-like framing", _serial),
     101: ("raw IP", _raw),
+    104: ("Cisco HDLC", _cisco),
     105: ("802.11", _wireless),
     108: ("OpenBSD loopback", _loop),
     113: ("Linux cooked", _cooked_v1),
