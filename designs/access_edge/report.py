@@ -12,6 +12,7 @@ LEVELS = {"ports": "Ports", "nodes": "Nodes", "subscribers": "Subscribers"}
 BACKLOGGED = 0.5  # share of its time: such a queue was held to its rate
 PRESSED = 0.1  # share of its time: such a queue waited for more than chance
 NEAR = Fraction(95, 100)  # of its rate: so full a queue does not pass by
+MORE = Fraction(11, 10)  # of a subscriber's rate: its queues' measured rates add up to as much only if they send at different times
 CONGESTED = 0.2  # share of the run: what was congested for less is in the tables, and not spoken of
 
 
@@ -44,7 +45,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
         most = format_time_ns(max(q["latency_ns"]["p99"] for q in free))
         who = free[0]["name"] if len(free) == 1 else f"{len(free):,} {of_all}"
         found.append(f"Others   {who} passed by: {half}, 99 % within {most}")
-    return found + _losers(result) + _gates(result)
+    return found + _takes_turns(result) + _losers(result) + _gates(result)
 
 
 def passes_by(queue: dict[str, Any]) -> bool:
@@ -80,6 +81,29 @@ def percent(share: float) -> str:
     if 0 < share < 0.001:
         return "< 0.1 %"
     return f"{int(share * 1000) / 10:.1f} %"
+
+
+def _takes_turns(result: dict[str, Any]) -> list[str]:
+    """Return which subscribers have queues whose measured rates, each of the time in which it sent, add up to more than their own."""
+    per, sums = (result.get("device", {}).get("hierarchy") or {}).get("queues_per_subscriber", 1), {}
+    for queue in result["queues"]:
+        sums.setdefault(queue["id"] // per, []).append(queue)
+    found = []
+    for row in result.get("subscribers", []):
+        of = [queue for queue in sums.get(row["id"], []) if queue["measured_rate_bps"]]
+        together, rate = sum(queue["measured_rate_bps"] for queue in of), row["configured_rate_bps"]
+        if len(of) > 1 and rate and not row["rate_changes"] and together > MORE * rate:
+            found.append(
+                (together, rate, ", ".join(queue["name"] for queue in of[:3]) + (" and others" if len(of) > 3 else ""), row["name"])
+            )
+    if not found:
+        return []
+    together, rate, names, who = max(found)
+    more = f"; so do those of {len(found) - 1:,} more subscribers" if len(found) > 1 else ""
+    return [
+        f"Turns    {names} sent at different times: their measured rates, each of its own time, add up to {format_rate(together)} of the "
+        f"{format_rate(rate)} of {who}{more}"
+    ]
 
 
 def _losers(result: dict[str, Any]) -> list[str]:

@@ -93,6 +93,22 @@ def test_congestion_is_said() -> None:
     assert said(nodes=[node("node 3", congested_share=0.1)]) == []
 
 
+def test_queues_that_take_turns_are_said() -> None:
+    """Two queues of a subscriber of 12 Mbit/s that are each held to 12, one after the other; not where they share it."""
+    device = {"hierarchy": {"queues_per_subscriber": 4}}
+    home = node("subscriber 0", id=0, configured_rate_bps=12 * 10**6, congested_share=0.1)
+    queues = [queue(name, measured_rate_bps=12e6) for name in "ab"]
+    (line,) = said(*queues, device=device, subscribers=[home])
+    assert line == (
+        "Turns    a, b sent at different times: their measured rates, each of its own time, add up to 24 Mbit/s of the 12 Mbit/s of "
+        "subscriber 0"
+    )
+    assert said(*[row | {"measured_rate_bps": 6.5e6} for row in queues], device=device, subscribers=[home]) == []
+    assert said(*queues, device=device, subscribers=[home | {"configured_rate_bps": None}]) == []
+    assert said(*queues, device=device, subscribers=[home | {"rate_changes": [[0.5, 24 * 10**6]]}]) == []
+    assert said(*queues, device={"hierarchy": {"queues_per_subscriber": 1}}, subscribers=[home]) == []
+
+
 @pytest.mark.parametrize(
     ("rate", "changes", "words"),
     [
