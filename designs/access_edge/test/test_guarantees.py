@@ -34,10 +34,13 @@ def run(capsys: pytest.CaptureFixture[str], out: Path, *more: str) -> dict[str, 
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("engine", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
-def test_shares_are_those_of_arithmetic(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("engine", "config"),
+    [("model", "tree_guaranteed_64"), ("model", "tree_guaranteed_2048"), pytest.param("rtl", "tree_guaranteed_64", marks=pytest.mark.slow)],
+)
+def test_shares_are_those_of_arithmetic(engine: str, config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before and after business is away, and meanwhile: by what leaves each queue in that time, within 1 % of the node and two frames."""
-    run(capsys, tmp_path / "run", "--engine", engine)
+    run(capsys, tmp_path / "run", "--engine", engine, "--set", f"device.config={config}")
     series = np.load(tmp_path / "run" / "series.npz")
     interval = float(series["interval_ns"]) / 1e9
     for (since, until), expected in {(0.06, 0.3): BUSY, (0.34, 0.45): AWAY, (0.48, 0.6): BUSY}.items():
