@@ -250,11 +250,13 @@ def test_without_a_configuration_it_is_the_first(tmp_path: Path, capsys: pytest.
 def test_settings_are_in_the_hardware_and_in_the_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "changed"
     assert main(["generate", "access_edge", "--config", CONFIG, "--set", "queues=32", "--set", "aqm=codel", "--out", str(out)]) == 0
-    assert "(32)" in next(line for line in (out / f"rtl/pst_access_edge_{CONFIG}.sv").read_text().splitlines() if ".Queues" in line)
+    assert "(32)" in next(
+        line for line in (out / f"rtl/pst_access_edge_{CONFIG}_aqm_codel_queues_32.sv").read_text().splitlines() if ".Queues" in line
+    )
     readme = (out / "README.md").read_text()
     assert "--set queues=32 --set aqm=codel" in readme and "| queues | 32 |" in readme
     assert "| AQM | codel |" in readme and "16 queues" not in readme
-    assert "pst_codel" in (out / f"pst_access_edge_{CONFIG}.f").read_text()
+    assert "pst_codel" in (out / f"pst_access_edge_{CONFIG}_aqm_codel_queues_32.f").read_text()
     assert main(["generate", "access_edge", "--set", "queus=32", "--out", str(tmp_path / "none")]) == 2
     assert "did you mean 'queues'" in capsys.readouterr().err
 

@@ -24,6 +24,10 @@ def generate(
         ),
     ] = None,
     _parts: With = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Names of modules and files begin with it in place of pst, so that packages can share a project."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
     width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,
@@ -49,6 +53,8 @@ def generate(
     given = {key: value for key, value in sizes.items() if value is not None}
     changes = parse_settings(settings)
     if design == "fabric":
+        if name is not None:
+            raise UserError(f"--name {name}: fabric is one module in one file; --name is for designs and blocks")
         if changes:
             raise UserError("--set is for designs with configurations; fabric takes --ports, --width, --stages")
         if config is not None:
@@ -63,25 +69,31 @@ def generate(
     from penstock.hardware import crossings
 
     if design not in designs.names():
-        _generate_block(design, config, changes, out, force)
+        _generate_block(design, config, changes, out, force, name)
         return
     wanted = changes.pop(crossings.SETTING, None)
     chosen = configs.with_overrides(configs.load(configs.names(design)[0] if config is None else config, design), changes)
     designs.load(design).need_rtl(f"generate {design}")
     crossed = () if wanted is None else crossings.taken(wanted, design, configs.ports(chosen))
     groups.need("generate", "generate")
+    from penstock.hardware import renamed
     from penstock.hardware.generate import generate as write
 
-    written = write(chosen, out, force, changes, crossed)
-    print(f"{len(written)} files of {crossings.name_of(chosen, crossed)} in {out}; {out / 'README.md'} says how to lint and simulate them")
+    written = write(chosen, out, force, changes, crossed, renamed.checked(name))
+    print(f"{len(written)} files of {_top(out, written)} in {out}; {out / 'README.md'} says how to lint and simulate them")
 
 
-def _generate_block(name: str, config: str | None, changes: dict[str, str], out: Path, force: bool) -> None:
+def _top(out: Path, written: list[Path]) -> str:
+    """Return the name of the package, which its FuseSoC core has."""
+    return next(path.stem for path in written if path.parent == out and path.suffix == ".core")
+
+
+def _generate_block(name: str, config: str | None, changes: dict[str, str], out: Path, force: bool, prefix: str | None) -> None:
     from penstock.basics import groups
     from penstock.errors import UserError
     from penstock.hardware import crossings, library
 
-    top = library.main_module(name)
+    library.main_module(name)
     if crossings.SETTING in changes:
         raise UserError(
             f"--set {crossings.SETTING}={changes[crossings.SETTING]}: {name} is no design; only interfaces of a design can cross"
@@ -89,10 +101,10 @@ def _generate_block(name: str, config: str | None, changes: dict[str, str], out:
     if config is not None:
         raise UserError(f"--config {config}: {name} is no design; its parameters are set by --set")
     groups.need("generate", "generate")
-    from penstock.hardware import generate_block
+    from penstock.hardware import generate_block, renamed
 
-    written = generate_block.generate(name, out, force, changes)
-    print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and synthesise them")
+    written = generate_block.generate(name, out, force, changes, renamed.checked(prefix))
+    print(f"{len(written)} files of {_top(out, written)} in {out}; {out / 'README.md'} says how to lint and synthesise them")
 
 
 def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:

@@ -11,7 +11,7 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.hardware import axi_wrapper, package_bench, package_synth, register_maps
+from penstock.hardware import axi_wrapper, package_bench, package_synth, register_maps, renamed
 from penstock.hardware import crossings as crossing
 from penstock.paths import ROOT, shown
 
@@ -19,16 +19,24 @@ SYNTHESIS = "synth_xilinx -family xcup -uram -noiopad -flatten"  # in the README
 
 
 def generate(
-    config: Configuration, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None, crossings: Sequence[str] = ()
+    config: Configuration,
+    folder: Path,
+    force: bool = False,
+    changes: Mapping[str, str] | None = None,
+    crossings: Sequence[str] = (),
+    name: str | None = None,
 ) -> list[Path]:
     """Write everything into `folder` and return what was written; `changes` to the named configuration are told in its README.
 
-    The interfaces `crossings` (`crossings.taken`) are in clocks of their own.
+    The interfaces `crossings` (`crossings.taken`) are in clocks of their own. Names begin with `name` in place of `pst`.
 
     Raises UserError when the folder is not empty and `force` is not set.
     """
     designs.load(config.design).need_rtl(f"generate {config.design}")
     check_folder(folder, force)
+    command = _command(config, changes or {}, crossings, name)
+    described = _described(config, changes or {})
+    config = config.model_copy(update={"name": renamed.of_settings(config.name, changes or {})})
     with growing(folder) as grown:
         rtl = grown / "rtl"
         rtl.mkdir()
@@ -50,19 +58,20 @@ def generate(
             f"{config.module}.f": "".join(f"{name}\n" for name in names),
             f"{axi}.f": "".join(f"{name}\n" for name in (*names, f"axi/{axi}.v")),
             f"sim/{config.module}_tb.f": "".join(f"{name}\n" for name in benches),
-            f"{config.module}.core": _core_file(config, names, benches, changes or {}, crossings),
-            "README.md": _readme(config, ports, changes or {}, crossings),
+            f"{config.module}.core": _core_file(config, names, benches, described, crossings),
+            "README.md": _readme(config, ports, described, command, crossings),
             "verilator.vlt": waivers(),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
-        for name, text in texts.items():
-            (grown / name).parent.mkdir(exist_ok=True)
-            (grown / name).write_text(text)
+        for file, text in texts.items():
+            (grown / file).parent.mkdir(exist_ok=True)
+            (grown / file).write_text(text)
         clocks = [port.name for port in crossing.with_clocks(ports, crossings) if port.name.endswith("clk_i")]
         top, listed, mhz = crossing.name_of(config, crossings), f"{config.module}.f", config.clock_hz / 1e6
         package_synth.write(grown, top, listed, {}, mhz, clocks, _constraints(config, crossings))
-        maps = [f"regs/{name}" for name in register_maps.write(config.design, grown / "regs")]
-    return [folder / name for name in (*names, *benches, *texts, *maps)]
+        maps = [f"regs/{file}" for file in register_maps.write(config.design, grown / "regs")]
+        renamed.rename(grown, name)
+    return [folder / renamed.new(file, name) for file in (*names, *benches, *texts, *maps)]
 
 
 def copies(sources: list[Path], folder: Path) -> list[Path]:
@@ -99,13 +108,19 @@ def _described(config: Configuration, changes: Mapping[str, str]) -> str:
     return f"{config.name} of {config.design} with {', '.join(f'{key} {value}' for key, value in changes.items())}"
 
 
-def _core_file(config: Configuration, names: list[str], benches: list[str], changes: Mapping[str, str], crossings: Sequence[str]) -> str:
+def _command(config: Configuration, changes: Mapping[str, str], crossings: Sequence[str], name: str | None) -> str:
+    given = {**changes, **({crossing.SETTING: ",".join(crossings)} if crossings else {})}
+    settings = "".join(f" --set {key}={value}" for key, value in given.items())
+    return f"penstock generate {config.design} --config {config.name}{settings}{f' --name {name}' if name else ''}"
+
+
+def _core_file(config: Configuration, names: list[str], benches: list[str], described: str, crossings: Sequence[str]) -> str:
     files, tb_files = ("".join(f"      - {name}\n" for name in each) for each in (names, benches))
     axi, core = axi_wrapper.name_of(config), f"penstock:{config.design}:{config.module}:{__version__}"
     return f"""CAPI=2:
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 name: {core}
-description: {_described(config, changes)}
+description: {described}
 
 filesets:
   rtl:
@@ -131,7 +146,7 @@ parameters:
 
 targets:
   default: &default
-    filesets: [rtl, axi]
+    filesets: [waivers, rtl, axi]
     toplevel: {axi}
   lint:
     <<: *default
@@ -154,19 +169,16 @@ targets:
 {package_synth.targets(core, crossing.name_of(config, crossings), [])}"""
 
 
-def _readme(config: Configuration, ports: list[configs.Port], changes: Mapping[str, str], crossings: Sequence[str]) -> str:
+def _readme(config: Configuration, ports: list[configs.Port], described: str, command: str, crossings: Sequence[str]) -> str:
     design = designs.load(config.design)
     module, top = config.module, crossing.name_of(config, crossings)
-    settings = "".join(
-        f" --set {key}={value}" for key, value in {**changes, **({crossing.SETTING: ",".join(crossings)} if crossings else {})}.items()
-    )
     interfaces = list(dict.fromkeys(f"`{each.interface}_*`" for each in axi_wrapper.flat(ports) if each.interface))
     memories = " through models of the memories" if any("m_axi_" in name for name in interfaces) else ""
     return f"""# {module}
 
-{_described(config, changes)}. Written by Penstock {__version__}:
+{described}. Written by Penstock {__version__}:
 
-    penstock generate {config.design} --config {config.name}{settings}
+    {command}
 
 {design.facts(config)}
 `rtl/` has all sources, flat; `{module}.f` lists them in the order of compilation; `{module}.core` is for FuseSoC. Start reading at
@@ -248,7 +260,7 @@ def _registers(design: str) -> str:
 
 | file | for |
 |---|---|
-| `{name}.h` | C: a struct at the address of the registers, masks and positions of fields |
+| `{name}.h` | C99 and C++, without a library: offsets, masks, values of commands and refusals, reads and writes of a word |
 | `{name}.py` | Python, without a library: addresses, `pack` and `unpack`, named values |
 | `{name}.xml` | IP-XACT (IEEE 1685-2014) |
 | `regs/html/` | people: `python3 -m http.server -d regs/html`, as browsers load no pages from files |

@@ -7,15 +7,18 @@ from pathlib import Path
 from penstock import __version__
 from penstock.basics.growing import growing
 from penstock.errors import UserError
-from penstock.hardware import elaborated, library, package_synth, synth
+from penstock.hardware import elaborated, library, package_synth, renamed, synth
 from penstock.hardware.generate import check_folder, copies, waivers
 from penstock.paths import ROOT
 
 MHZ = 250  # that placers are asked for
 
 
-def generate(name: str, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None) -> list[Path]:
-    """Write everything into `folder` and return what was written. `changes` are parameters of the module.
+def generate(
+    name: str, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None, prefix: str | None = None
+) -> list[Path]:
+    """Write everything into `folder` and return what was written. `changes` are parameters of the module. Names begin with `prefix` in
+    place of `pst`.
 
     Raises UserError for a name that no block has, a parameter that it does not have or whose value it refuses, or a folder that is not
     empty.
@@ -35,13 +38,14 @@ def generate(name: str, folder: Path, force: bool = False, changes: Mapping[str,
         texts = {
             f"{top}.f": "".join(f"{name}\n" for name in names),
             f"{top}.core": _core(top, names, job.parameters),
-            "README.md": _readme(top, job.parameters, changes or {}),
+            "README.md": _readme(top, job.parameters, changes or {}, prefix),
             "verilator.vlt": waivers(),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
         for file, text in texts.items():
             (grown / file).write_text(text)
-    return [folder / file for file in (*names, *texts)]
+        renamed.rename(grown, prefix)
+    return [folder / renamed.new(file, prefix) for file in (*names, *texts)]
 
 
 def _clocks(source: str) -> list[str]:
@@ -76,7 +80,7 @@ filesets:
 {f"parameters:{chr(10)}{kinds}" if kinds else ""}
 targets:
   default:
-    filesets: [rtl]
+    filesets: [waivers, rtl]
     toplevel: {top}{given}
   lint:
     filesets: [waivers, rtl]
@@ -88,8 +92,8 @@ targets:
 {package_synth.targets(core, top, list(parameters))}"""
 
 
-def _readme(top: str, parameters: Mapping[str, int | str], changes: Mapping[str, str]) -> str:
-    settings = "".join(f" --set {key}={value}" for key, value in changes.items())
+def _readme(top: str, parameters: Mapping[str, int | str], changes: Mapping[str, str], prefix: str | None) -> str:
+    settings = "".join(f" --set {key}={value}" for key, value in changes.items()) + (f" --name {prefix}" if prefix else "")
     rows = "".join(f"| `{name}` | {parameters.get(name, default)} |\n" for name, default in library.parameters_of(top).items())
     example = next(iter(parameters), "NAME")
     return f"""# {top}
