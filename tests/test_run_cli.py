@@ -15,6 +15,7 @@ import pytest
 from stand_in import frame, pcap_bytes
 
 from penstock.command_line.app import main
+from penstock.engine import engine
 from penstock.paths import ROOT
 
 SCENARIO = """\
@@ -532,9 +533,15 @@ def test_bad_scenario(place: Path, fake_engine: dict[str, Any], capsys: pytest.C
     assert "job" not in fake_engine and not (place / "out").exists()
 
 
+@pytest.fixture(scope="session")
+def simulator() -> None:
+    """The slot simulator, compiled: that takes a line of its own."""
+    engine.build(print, "engine/src/switch_sim")
+
+
 @pytest.mark.parametrize(("arguments", "words"), BAD_ARGUMENTS, ids=[" ".join(case[0]) for case in BAD_ARGUMENTS])
 def test_bad_arguments(
-    place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+    simulator: None, place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
 ) -> None:
     """Each mistake on the command line gets one line that names it."""
     (place / "odd").mkdir()

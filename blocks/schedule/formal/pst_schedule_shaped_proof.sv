@@ -396,7 +396,8 @@ module pst_schedule_shaped_proof
             `PLACES(cfg_q[queue_id[k]].mantissa == '0 || (unset[queue_id[k]] && is_frozen[queue_id[k]])
                                || (opening[queue_id[k]] && 32'(elapsed) + 1 < k));
           end
-          if (stays[k]) `PLACES(!is_frozen[queue_id[k]] && !(u_dut.gate_pipe_q && u_dut.gate_closed_q && queue_id[k] == u_dut.gate_queue_q));
+          if (stays[k])
+            `PLACES(!is_frozen[queue_id[k]] && !(u_dut.gate_pipe_q && u_dut.gate_closed_q && queue_id[k] == u_dut.gate_queue_q));
         end
       end
 
@@ -457,7 +458,8 @@ module pst_schedule_shaped_proof
       // where the stamps are
       if (!u_dut.init_done_o) a_no_wrap : assert (wraps_q == '0);
       if (cleared[X]) begin
-        a_stamp : assert (stamp_t'(u_dut.u_time.mem[X]) == stamp_t'(is_frozen[X] ? distance_q : stamp_q) && u_dut.u_hold.mem[X] == hold(stamp_q));
+        a_stamp : assert (stamp_t'(u_dut.u_time.mem[X]) == stamp_t'(is_frozen[X] ? distance_q : stamp_q)
+                          && u_dut.u_hold.mem[X] == hold(stamp_q));
         if (is_frozen[X]) a_distance : assert (distance_q >= -OldAge && distance_q <= OldAge + 3 * Cycle && age >= OldAge);
         if (!u_dut.init_done_o) a_first : assert (stamp_q == '0);
         a_future : assert (age >= -OldAge);

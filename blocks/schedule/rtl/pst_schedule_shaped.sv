@@ -334,7 +334,8 @@ module pst_schedule_shaped
   time_t gate_time_q;
 
   always_ff @(posedge clk_i) begin
-    if (r_q[0].valid && r_q[0].op == OpGate) gate_time_q <= gate_closed_q ? time_r0_q - {gate_now_q, 16'b0} : time_r0_q + {gate_now_q, 16'b0};
+    if (r_q[0].valid && r_q[0].op == OpGate)
+      gate_time_q <= gate_closed_q ? time_r0_q - {gate_now_q, 16'b0} : time_r0_q + {gate_now_q, 16'b0};
     if (r_q[1].valid && r_q[1].op == OpGate) begin
       gate_hold_q <= cycle_t'((gate_time_q - 1'b1) >> 16);
       gate_old_q  <= gate_closed_q && $signed(gate_time_q[TimeWidth+15:16] + OldAge) < 0;
@@ -345,7 +346,8 @@ module pst_schedule_shaped
     sent       = last.op == OpDequeue && !s_drop_i;
     dropped    = last.op == OpDequeue && s_drop_i;
     gate_write = last.op == OpGate && last.frozen != gate_closed_q;
-    time_we    = last.valid && (sent || gate_write || (last.op != OpDequeue && last.op != OpReplace && walk_old_q) || (dropped && walk_old_q));
+    time_we    = last.valid
+                 && (sent || gate_write || (last.op != OpDequeue && last.op != OpReplace && walk_old_q) || (dropped && walk_old_q));
     hold_we    = time_we || (last.valid && last.frozen && !last.stale);
     time_wdata = sent ? time_last : !gate_write ? {now_q - OldAge, 16'b0} : gate_old_q ? {-OldAge, 16'b0} : gate_time_q;
     hold_wdata = sent ? hold_last : gate_write && !gate_closed_q ? gate_hold_q : now_q - OldAge - 1'b1;
@@ -365,7 +367,8 @@ module pst_schedule_shaped
     last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
     last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
     last_done_q  <= Hierarchy && s_done_next_queue_i == r_q[Last-1].queue_id;
-    walk_old_q   <= $signed(cycle_q[Last-1] + OldAge + ~now_q) < 0 && !r_q[Last-1].stale && !r_q[Last-1].frozen;    // at now_q + 1: ~now_q = -(now_q + 1)
+    // At now_q + 1: ~now_q = -(now_q + 1).
+    walk_old_q   <= $signed(cycle_q[Last-1] + OldAge + ~now_q) < 0 && !r_q[Last-1].stale && !r_q[Last-1].frozen;
     // Places come back a cycle later: that none is needed is known late.
     no_place_q   <= !rst_i && no_place;
     ret_taken_q  <= !rst_i && place_ret_take;
@@ -374,7 +377,8 @@ module pst_schedule_shaped
   pst_credits #(
       .Credits(PlaceDepth)
   ) u_place_credit (
-      .clk_i, .rst_i, .take_i(place_credit && (may_pop || gate_next || walk_due_q)), .give_i(2'(no_place_q) + 2'(ret_taken_q)), .any_o(place_credit)
+      .clk_i, .rst_i, .take_i(place_credit && (may_pop || gate_next || walk_due_q)),
+      .give_i(2'(no_place_q) + 2'(ret_taken_q)), .any_o(place_credit)
   );
 
   pst_credits #(
