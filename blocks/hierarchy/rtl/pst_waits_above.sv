@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Of each parent, a subscriber or a node, what of it waits above: so that it does not let go of a packet that should go after one which waits.
+// Tracks, for each parent (a subscriber or a node), which classes wait at the next level, so that the parent does not send a packet that should
+// go after one of these.
 //
 // A queue has one packet in the hierarchy. While that waits above, for instance for the end of a long packet of another parent, its own parent
 // finds the packets of other queues only, and would let go of as many of their bytes as its rate allows. Lower classes go behind the higher one
@@ -13,8 +14,8 @@
 // go out of turn.
 //
 // Of each class the packets that wait above are counted. A parent that moves begins anew with the first packet that waits at another place or
-// passes there, or the first pick that is refused; what still waits at the old one counts no more. So does one that has become too late to wait
-// any longer: what it has waited for in vain may have left from another place than it was counted at. Each operation of the hierarchy brings
+// passes there, or the first pick that is refused; what still waits at the old one counts no more. A parent that has become too late to wait
+// any longer begins anew, too: stale counts are discarded, because the packet may have left from another place than it was counted at. Each operation of the hierarchy brings
 // one event at most. All of a parent is one word, so that nothing comes between a look and a change: a wake-up is neither lost nor doubled.
 //
 // Latency: cycle 0 the parent, 3 the event, 4 m_wake_o; a look takes a cycle and sees what is at cycle 4. Throughput: one event and one look per

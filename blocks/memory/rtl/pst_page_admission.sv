@@ -10,7 +10,7 @@
 //
 // The pages of a memory that is lost are gone: those that are free at once, the others when they come back. With them every reservation of
 // that page size falls to what its class holds, and grows again from what is left. Frames that were decided before, at most Depth and one,
-// may find no page then; what they were to have is theirs no more, and no frame is decided until that has been counted.
+// may find no page then; their pages are revoked and accounted before the next decision.
 //
 // Throughput: one frame and one freed page per cycle. Latency: 4 cycles. Ordering: in order.
 // Reset:      no page is held, every class has its default reservation and alpha; `Queues` cycles, then init_done_o rises. The pools have to
