@@ -5,7 +5,7 @@ For notebooks and tests of one's own: `penstock.open` (docs/how-to/python.md).
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Device", "Fault", "UserError", "__version__", "open"]
 
 if TYPE_CHECKING:
