@@ -18,7 +18,7 @@ class AccessEdge(Design):
     """Shaped queues below subscribers, access nodes and ports."""
 
     name = "access_edge"
-    page = "docs/scenario.md"
+    page = "docs/scenario-access-edge.md"
     models = ("scenario", "settings.given")
     configuration = Config
     scenario = Scenario

@@ -1,7 +1,7 @@
 """An access edge held open, for notebooks and tests of one's own: queues and parents that are set, frames for queues.
 
-Everything that a scenario says of a device can be said here, in the same words and units (docs/scenario.md), and is checked by the same
-code.
+Everything that a scenario says of a device can be said here, in the same words and units (docs/scenario-access-edge.md), and is checked
+by the same code.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """The scenario of an access edge as typed models: what a scenario file may say, with units, ranges and defaults.
 
-docs/scenario.md is generated from these models (`penstock.scenarios.schema_docs`). Rates are bit/s, times picoseconds, sizes bytes once
-validated. Settings of queues and parents are those of `settings/given.py`. Checks that need the device configuration (queue ids, the link
-rate, burst ranges) are in `settings/` and in `job.py`.
+docs/scenario-access-edge.md is generated from these models (`penstock.scenarios.schema_docs`). Rates are bit/s, times picoseconds, sizes
+bytes once validated. Settings of queues and parents are those of `settings/given.py`. Checks that need the device configuration (queue
+ids, the link rate, burst ranges) are in `settings/` and in `job.py`.
 """
 
 from typing import Annotated, ClassVar, Literal

@@ -16,7 +16,7 @@ class DeadlinePort(Design):
     """One port whose frames ask for their own latency: earliest deadline first, and what has missed its deadline is not sent."""
 
     name = "deadline_port"
-    page = "docs/deadline_port.md"
+    page = "docs/scenario-deadline-port.md"
     configuration = Config
     scenario = Scenario
 

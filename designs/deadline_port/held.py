@@ -1,6 +1,7 @@
 """A deadline port held open, for notebooks and tests of one's own: frames by their bytes, classes that are set.
 
-What a scenario says of a device can be said here, in the same words and units (docs/deadline_port.md), and is checked by the same code.
+What a scenario says of a device can be said here, in the same words and units (docs/scenario-deadline-port.md), and is checked by the
+same code.
 """
 
 from collections.abc import Iterable, Mapping

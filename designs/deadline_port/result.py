@@ -14,7 +14,7 @@ NO_SLACK = np.iinfo(np.int64).max  # the engine's: no frame of the class has lef
 
 
 def own(raw: dict[str, Any], config: Config, plan: DeadlinePlan) -> dict[str, Any]:
-    """Return the keys of a deadline port; docs/deadline_port.md describes them."""
+    """Return the keys of a deadline port; docs/scenario-deadline-port.md describes them."""
     left = Departures.of(raw)
     measured: dict[str, Any] = raw.get("deadline", {})
     rows = [_row(raw, measured, left, config, plan, row.number) for row in plan.settings.classes]

@@ -1,6 +1,7 @@
 """The scenario of a deadline port as typed models: what a scenario file may say, with units, ranges and defaults.
 
-docs/deadline_port.md is generated from these models (`penstock.scenarios.schema_docs`). Checks that need the configuration are in `job.py`.
+docs/scenario-deadline-port.md is generated from these models (`penstock.scenarios.schema_docs`). Checks that need the configuration are
+in `job.py`.
 """
 
 from typing import Annotated, Any, Literal

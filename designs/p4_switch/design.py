@@ -15,7 +15,7 @@ class P4Switch(ModelDesign):
     """A v1model program around queues that are paced in bits per second; it is a model, as P4 programs for bmv2 are."""
 
     name = "p4_switch"
-    page = "docs/p4_switch.md"
+    page = "docs/scenario-p4-device.md"
     input_files = (*ModelDesign.input_files, "device.program", "commands")
     configuration = Config
     scenario = Scenario

@@ -12,7 +12,7 @@ SHOWN_OVER_TIME = 16  # queues with points of their own in the result: those tha
 
 
 def own(raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, Any]:
-    """Return the keys of a P4 device; docs/p4_switch.md describes them."""
+    """Return the keys of a P4 device; docs/scenario-p4-device.md describes them."""
     measured = raw["p4"]
     left = Departures.of(raw)
     return {

@@ -1,6 +1,6 @@
 """The scenario of a P4 device as typed models: what a scenario file may say, with units, ranges and defaults.
 
-docs/p4_switch.md is generated from these models (`penstock.scenarios.schema_docs`). Checks that need the
+docs/scenario-p4-device.md is generated from these models (`penstock.scenarios.schema_docs`). Checks that need the
 configuration or the program are in `job.py` and `tables.py`.
 """
 

@@ -5,7 +5,7 @@
     plain.queue_writes(config, 3, {"rate": "5 Mbit"})         # UserError: queues[3].rate: must be a rate with one of the units ...
     plain.parent_writes(config, "subscribers", 7, {"rate": "100 Mbit/s", "node": 2})
 
-Keys, units and ranges are those of scenarios (docs/scenario.md); `class` stands for `traffic_class`, too.
+Keys, units and ranges are those of scenarios (docs/scenario-access-edge.md); `class` stands for `traffic_class`, too.
 """
 
 from collections.abc import Mapping

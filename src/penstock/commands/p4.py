@@ -148,7 +148,9 @@ def compare_programs(
 
 @group.command("bmv2")
 def on_bmv2(
-    scenario: Annotated[Path, typer.Argument(help="Scenario of a P4 device (YAML); docs/p4_switch.md describes it.", show_default=False)],
+    scenario: Annotated[
+        Path, typer.Argument(help="Scenario of a P4 device (YAML); docs/scenario-p4-device.md describes it.", show_default=False)
+    ],
     settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value, as for `run`.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the frames and of when connections begin; the scenario's unless given.")] = None,
     packet_bytes: Annotated[

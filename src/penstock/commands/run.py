@@ -13,7 +13,7 @@ INTERRUPTED = 130
 
 @app.command()
 def run(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); docs/scenario.md describes it.", show_default=False)],
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); docs/scenario-access-edge.md describes it.", show_default=False)],
     engine: Annotated[
         str | None,
         typer.Option(

@@ -74,7 +74,7 @@ class Document:
 
 def open_file(path: Path, settings: list[str] | None = None) -> Document:
     """Read a scenario; `settings` are `KEY=VALUE` texts applied in order. Raises UserError."""
-    document = read(path, "scenario", "docs/scenario.md", "duration: 20 ms")
+    document = read(path, "scenario", "docs/scenario-access-edge.md", "duration: 20 ms")
     for setting in settings or []:
         _apply(document, setting)
     return document

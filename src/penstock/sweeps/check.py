@@ -22,7 +22,7 @@ def check(sweep: Any, grids: Sequence[Sequence[Point]], document: Document) -> N
     """Raise UserError when no point of a grid is accepted; one that is wrong beside good ones is an error of its own rows."""
     if kind_of(sweep) == "run":
         try:
-            read(resolved(grids[0][0].target), "scenario", "docs/scenario.md", "duration: 20 ms")
+            read(resolved(grids[0][0].target), "scenario", "docs/scenario-access-edge.md", "duration: 20 ms")
         except UserError as error:
             document.fail(("run",), f"is refused: {error}")
     for number, grid in enumerate(grids):

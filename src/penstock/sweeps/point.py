@@ -138,7 +138,7 @@ def _is_no_text(text: str) -> bool:
 
 @cache
 def _named_in(target: str, _content: str) -> Mapping[tuple[str, ...], str]:
-    return _named(read(resolved(target), "scenario", "docs/scenario.md", "duration: 20 ms").data)
+    return _named(read(resolved(target), "scenario", "docs/scenario-access-edge.md", "duration: 20 ms").data)
 
 
 def _named(data: Any) -> dict[tuple[str, ...], str]:
