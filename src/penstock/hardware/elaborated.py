@@ -16,6 +16,6 @@ def complaint(top: str, sources: Sequence[Path], parameters: Mapping[str, int | 
     done = children.run([*command, *given, *map(str, sources)], env=tool_environment())
     if not done.returncode:
         return None
-    said = re.findall(r"^%Error(?:-\w+)?: (?:\S+:\d+:\d+: )?(.+)$", done.stdout + done.stderr, re.MULTILINE)
+    said = re.findall(r"^%Error(?:-\w+)?: (?:.*?:\d+:\d+: )?(.+)$", done.stdout + done.stderr, re.MULTILINE)
     own = [text for text in said if text.startswith(f"{top}: ")]
     return next(iter(own or said), f"Verilator ended with status {done.returncode}")
