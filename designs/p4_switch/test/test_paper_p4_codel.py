@@ -284,7 +284,7 @@ def test_the_public_program_is_compiled_and_its_commands_are_used(monkeypatch: p
     (tmp_path / "srcP4" / "commandsCodelRouter.txt").write_text("port_add r1-eth1 1\nset_queue_rate 300 2   //in pps\nshow_tables\n")
     compiler = tmp_path / "bin" / "p4c-bm2-ss"
     compiler.parent.mkdir()
-    compiler.write_text(f'#!/bin/sh\ncp {ROOT}/p4/port_codel.json "$5"\n')
+    compiler.write_text(f'#!/bin/sh\ncp "{ROOT}/p4/port_codel.json" "$5"\n')
     compiler.chmod(0o755)
     monkeypatch.setenv("PENSTOCK_P4_CODEL", str(tmp_path))
     monkeypatch.setenv("PATH", f"{compiler.parent}:/usr/bin:/bin")
