@@ -338,8 +338,8 @@ async def mixed_commands(dut) -> None:
 
 @cocotb.test()
 async def narrow_writes(dut) -> None:
-    """Bytes without a strobe carry anything: a register keeps its own there, and in a command they are zero. Without its lowest byte there is
-    no command."""
+    """Bytes without a strobe carry anything: a register keeps its own there, and in a command they are zero. Without its lowest byte there
+    is no command."""
     bench = Bench(dut)
     await bench.start()
     rng, expected, refused_commands, last_refused = bench.rng, [], 0, False
