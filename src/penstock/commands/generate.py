@@ -80,12 +80,9 @@ def generate(
     from penstock.hardware.generate import generate as write
 
     written = write(chosen, out, force, changes, crossed, renamed.checked(name))
-    print(f"{len(written)} files of {_top(out, written)} in {out}; {out / 'README.md'} says how to lint and simulate them")
-
-
-def _top(out: Path, written: list[Path]) -> str:
-    """Return the name of the package, which its FuseSoC core has."""
-    return next(path.stem for path in written if path.parent == out and path.suffix == ".core")
+    named = chosen.model_copy(update={"name": renamed.of_settings(chosen.name, changes)})
+    top = renamed.new(crossings.name_of(named, crossed), name)
+    print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and simulate them")
 
 
 def _generate_block(name: str, config: str | None, changes: dict[str, str], out: Path, force: bool, prefix: str | None) -> None:
@@ -93,7 +90,7 @@ def _generate_block(name: str, config: str | None, changes: dict[str, str], out:
     from penstock.errors import UserError
     from penstock.hardware import crossings, library
 
-    library.main_module(name)
+    top = library.main_module(name)
     if crossings.SETTING in changes:
         raise UserError(
             f"--set {crossings.SETTING}={changes[crossings.SETTING]}: {name} is no design; only interfaces of a design can cross"
@@ -104,7 +101,7 @@ def _generate_block(name: str, config: str | None, changes: dict[str, str], out:
     from penstock.hardware import generate_block, renamed
 
     written = generate_block.generate(name, out, force, changes, renamed.checked(prefix))
-    print(f"{len(written)} files of {_top(out, written)} in {out}; {out / 'README.md'} says how to lint and synthesise them")
+    print(f"{len(written)} files of {renamed.new(top, prefix)} in {out}; {out / 'README.md'} says how to lint and synthesise them")
 
 
 def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:
