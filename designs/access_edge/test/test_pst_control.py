@@ -348,13 +348,12 @@ async def narrow_writes(dut) -> None:
         for name in limits:
             value, strobes = rng.getrandbits(32), rng.randrange(16)
             assert await bench.write_bytes(name, value, strobes) == OKAY
-            mask = sum(0xFF << 8 * byte for byte in range(4) if strobes >> byte & 1)
+            mask = byte_strobes.bits_of(strobes)
             limits[name] = limits[name] & ~mask | value & mask
             assert await bench.read(name) == limits[name], f"{name}: strobes {strobes:04b}"
         command, strobes = rng.choice([(1, 1), (1, 15), (1, 14), (1, 0), (0, 1), (1, 8), (1, 3)])
         noise = rng.choice([0, rng.getrandbits(24) << 8])
-        mask = sum(0xFF << 8 * byte for byte in range(4) if strobes >> byte & 1)
-        written = (noise | command) & mask
+        written = (noise | command) & byte_strobes.bits_of(strobes)
         assert await bench.write_bytes("queue_command", noise | command, strobes) == OKAY
         refused = bool(await bench.idle() & registers.STATUS_REFUSED)
         last_refused = written != 1 if strobes & 1 else last_refused
