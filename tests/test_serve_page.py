@@ -114,14 +114,14 @@ def test_the_page(terminals: Terminals) -> None:
     until(lambda: terminals.show()["out_packets"] > before["out_packets"] + 50, "the counters of home-1 do not grow")
     until(lambda: len(terminals.web("/api/top?by=rate")["queues"]) >= 3, "the page has no rates")
     shown, top = [terminals.run(words) for words in lines_of(PAGE, "Watch")]
-    assert f"{HEAVY} 34,999 0 100 Mbit/s 1 4 open" in shown
+    assert f"{HEAVY} 34,999 0 100 Mbit/s - 1 4 open" in shown
     leaders = {line.split()[0] for line in [line for line in top.splitlines() if line.startswith("home-")][:2]}
     assert leaders == {"home-1", "home-2"}, top
     at_rest = terminals.show()["queued_packets"]
 
     close, show = lines_of(PAGE, "Close the gate")
     terminals.run(close)
-    assert f"{HEAVY} 34,999 0 100 Mbit/s 1 4 closed" in terminals.run(show)
+    assert f"{HEAVY} 34,999 0 100 Mbit/s - 1 4 closed" in terminals.run(show)
     held = terminals.show()  # what was on its way when the gate closed has left
     other = terminals.show("home-2")
     until(lambda: terminals.show()["queued_packets"] > held["queued_packets"] + 50, "nothing is held behind the gate")
@@ -134,7 +134,7 @@ def test_the_page(terminals: Terminals) -> None:
 
     opened, show = lines_of(PAGE, "Open it")[:2]
     terminals.run(opened)
-    assert f"{HEAVY} 34,999 0 100 Mbit/s 1 4 open" in terminals.run(show)
+    assert f"{HEAVY} 34,999 0 100 Mbit/s - 1 4 open" in terminals.run(show)
     until(lambda: terminals.show()["out_packets"] >= now["in_packets"], "what was held does not leave")
     until(lambda: terminals.show()["queued_packets"] <= at_rest + 5, "the queue does not drain")
     assert terminals.show()["dropped_packets"] == before["dropped_packets"]
