@@ -191,6 +191,29 @@ def test_report_is_rebuilt(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert json.loads(capsys.readouterr().out)["name"] == "pages"
 
 
+def test_cards_follow_the_series(folder: Path, tmp_path: Path) -> None:
+    """A card stands in the page if, and only if, the series have what it draws; all packets in the plot are not called chosen."""
+    result, series = report.read_result(folder), report.read_series(folder)
+    series = {key: array for key, array in series.items() if key not in ("late_ns", "late_share", "drops_of", "drops_of_ids", "frames")}
+    late, drops_of, chosen = (re.compile(words) for words in ('id="lateness"', 'id="drops-of"', "evenly chosen"))
+
+    def found(**changed: Any) -> list[bool]:
+        page = tmp_path / "cards.html"
+        report.write_html(page, result, {**series, **changed})
+        return [bool(words.search(page.read_text())) for words in (late, drops_of, chosen)]
+
+    shown = len(series["cloud"])
+    none = np.zeros((0,))
+    curve = {"late_ns": np.array([1.0, 2.0]), "late_share": np.array([1.0, 0.5])}
+    lost = np.zeros((1, len(series["bytes_out"])))
+    assert found() == [False, False, False]
+    assert found(**curve) == [True, False, False]
+    assert found(drops_of=lost, drops_of_ids=np.array([0])) == [False, True, False]
+    assert found(drops_of=lost, drops_of_ids=np.array([0]), drop_reasons=none) == [False, False, False]
+    assert found(frames=np.array([shown])) == [False, False, False]
+    assert found(frames=np.array([shown, 1])) == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
