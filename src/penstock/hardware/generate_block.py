@@ -44,8 +44,9 @@ def generate(
         }
         for file, text in texts.items():
             (grown / file).write_text(text)
-        renamed.rename(grown, prefix)
-    return [folder / renamed.new(file, prefix) for file in (*names, *texts)]
+        named = renamed.Names(prefix)
+        named.rename(grown)
+    return [folder / named.new(file) for file in (*names, *texts)]
 
 
 def _clocks(source: str) -> list[str]:

@@ -42,14 +42,21 @@ def variable(port: str) -> str:
     return f"{_clock(port).removesuffix('clk').upper()}CLOCK_MHZ"
 
 
-def filesets(listed: str, xdc: str = "") -> str:
-    """Return the filesets of the FuseSoC core that the targets need: of a package with this list of sources, and with these constraints."""
+def filesets(listed: str, xdc: str = "", beside: str = "") -> str:
+    """Return the filesets of the FuseSoC core that the targets need: of a package with this list of sources, and with these constraints.
+
+    `beside` is the name of the core where the common modules are in another one: its scripts find them by `synth/fusesoc.f`.
+    """
+    sources = f"synth/fusesoc.f : {{file_type: user, copyto: src/{beside.replace(':', '_')}/{listed}}}" if beside else listed
     fileset = {
-        "ecp5": [listed, "synth/ecp5.py", "synth/size.json"],
+        "ecp5": [sources, "synth/ecp5.py", "synth/size.json"],
         "vivado": ["synth/vivado_clocks.tcl", *([xdc] if xdc else [])],
-        "vivado_route": [listed, "synth/vivado.tcl", "synth/vivado_clocks.tcl", *([xdc] if xdc else [])],
+        "vivado_route": [sources, "synth/vivado.tcl", "synth/vivado_clocks.tcl", *([xdc] if xdc else [])],
     }
-    taken = {key: "".join(f"      - {name} : {{file_type: user}}\n" for name in names) for key, names in fileset.items()}
+    taken = {
+        key: "".join(f"      - {name}{'' if ' : ' in name else ' : {file_type: user}'}\n" for name in names)
+        for key, names in fileset.items()
+    }
     return f"""  ecp5:
     files:
 {taken["ecp5"]}  vivado:

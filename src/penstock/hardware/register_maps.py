@@ -20,8 +20,8 @@ def source(design: str) -> Path | None:
     return path if path.exists() else None
 
 
-def write(design: str, folder: Path) -> list[str]:
-    """Write all forms into `folder` and return their names relative to it; nothing for a design without registers."""
+def write(design: str, folder: Path, pages: bool = True) -> list[str]:
+    """Write all forms into `folder`, HTML only with `pages`, and return their names relative to it; none for a design without registers."""
     rdl_file = source(design)
     if rdl_file is None:
         return []
@@ -33,13 +33,14 @@ def write(design: str, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     top = rdl.compiled(rdl_file)
     name = f"{design}_registers"
-    HTMLExporter().export(top, str(folder / "html"), title=f"Registers of {design}, Penstock {__version__}")
-    _tidy(folder / "html")
+    if pages:
+        HTMLExporter().export(top, str(folder / "html"), title=f"Registers of {design}, Penstock {__version__}")
+        _tidy(folder / "html")
     IPXACTExporter(vendor="penstock", library=design, version=__version__).export(top, str(folder / f"{name}.xml"))
     enums = {key: found for key, (_, found) in rdl.enums(top).items()}
     (folder / f"{name}.py").write_text(_module(design, rdl.addresses(top), enums))
     (folder / f"{name}.h").write_text(c_header.text(design, rdl.addresses(top), enums, __version__))
-    return ["html/index.html", f"{name}.h", f"{name}.xml", f"{name}.py"]
+    return [*(["html/index.html"] if pages else []), f"{name}.h", f"{name}.xml", f"{name}.py"]
 
 
 def _tidy(folder: Path) -> None:

@@ -3,13 +3,15 @@
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.basics import groups
 from penstock.errors import UserError
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
-_OURS = re.compile(r"(?<![A-Za-z0-9])pst_")  # with which all modules, packages and files begin
+_OURS = re.compile(r"(?<![A-Za-z0-9])pst_\w*")  # with which all modules, packages and files begin
 _LONGEST = 40  # characters of settings in a name
 
 
@@ -33,16 +35,100 @@ def of_settings(name: str, changes: Mapping[str, str]) -> str:
     return f"{name}_{told}"
 
 
-def rename(folder: Path, name: str | None) -> None:
-    """Let the names in a package begin with `name` in place of `pst`, in its files and of its files; register maps have none of them."""
-    if name is None:
-        return
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.relative_to(folder).parts[0] != "regs":
-            path.write_text(new(path.read_text(), name))
-            path.rename(path.with_name(new(path.name, name)))
+@dataclass(frozen=True)
+class Names:
+    """How a package calls what is in it.
+
+    `prefix` takes the place of `pst`, None: nothing is renamed. `kept` are names that stay: those of the common modules. `only`, if any,
+    are the names that get the prefix, all others stay. `own` are the modules and packages of an AQM or a scheduler of the user's own, and
+    `files` its files: they get the prefix and `own` in front, as one of ours may have the same name.
+    """
+
+    prefix: str | None = None
+    kept: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+
+    def new(self, text: str) -> str:
+        """Return a text, or the path of a file, with the names that it has in the package."""
+        if self.prefix is None:
+            return text
+        text = _OURS.sub(self._one, text)
+        return _words(self.files).sub(lambda match: f"{self.prefix}_own_{match[0]}", text) if self.files else text
+
+    def _one(self, match: re.Match[str]) -> str:
+        word = match[0]
+        if word in self.kept or (self.only and word not in self.only):
+            return word
+        return f"{self.prefix}_{word.removeprefix('pst_')}"
+
+    def rename(self, folder: Path) -> None:
+        """Rename in the files of a package, and the files; register maps have none of the names."""
+        if self.prefix is None:
+            return
+        for path in sorted(folder.rglob("*")):
+            if not path.is_file() or path.relative_to(folder).parts[0] == "regs":
+                continue
+            text = path.read_text()
+            if self.own and path.suffix in (".sv", ".v", ".svh"):
+                text = declarations_renamed(text, {name: f"{self.prefix}_own_{name}" for name in self.own})
+            path.write_text(self.new(text))
+            path.rename(path.with_name(self.new(path.name)))
 
 
-def new(text: str, name: str | None) -> str:
-    """Return a text with the names that it has in a package of this name."""
-    return text if name is None else _OURS.sub(f"{name}_", text)
+def _words(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})(?!\w)")
+
+
+def declared(text: str) -> list[str]:
+    """Return the names of modules, packages and interfaces that a source declares."""
+    groups.need("reading SystemVerilog", "generate")
+    from pyslang import syntax
+
+    tree = syntax.SyntaxTree.fromText(text)
+    members = tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]
+    return [member.header.name.valueText for member in members if hasattr(getattr(member, "header", None), "name")]
+
+
+def declarations_renamed(text: str, names: Mapping[str, str]) -> str:
+    """Return a source with other names for these modules and packages: where they are declared, instantiated, imported or read from.
+
+    A signal, a port or an instance that has the same name keeps it.
+    """
+    groups.need("reading SystemVerilog", "generate")
+    from pyslang import syntax
+
+    tree = syntax.SyntaxTree.fromText(text)
+    places: set[tuple[int, str]] = set()
+
+    def take(token: object) -> None:
+        name = getattr(token, "valueText", None)
+        if name in names:
+            places.add((token.location.offset, name))  # type: ignore[attr-defined]
+
+    def visit(node: object) -> None:
+        kind = getattr(node, "kind", None)
+        if kind in (
+            syntax.SyntaxKind.ModuleHeader,
+            syntax.SyntaxKind.PackageHeader,
+            syntax.SyntaxKind.InterfaceHeader,
+            syntax.SyntaxKind.ProgramHeader,
+        ):
+            take(node.name)  # type: ignore[attr-defined]
+        elif kind in (syntax.SyntaxKind.ModuleDeclaration, syntax.SyntaxKind.PackageDeclaration, syntax.SyntaxKind.InterfaceDeclaration):
+            take(getattr(getattr(node, "blockName", None), "name", None))
+        elif kind == syntax.SyntaxKind.HierarchyInstantiation:
+            take(node.type)  # type: ignore[attr-defined]
+        elif kind == syntax.SyntaxKind.PackageImportItem:
+            take(node.package)  # type: ignore[attr-defined]
+        elif kind == syntax.SyntaxKind.ScopedName and node.separator.valueText == "::":  # type: ignore[attr-defined]
+            take(getattr(node.left, "identifier", None))  # type: ignore[attr-defined]
+        elif kind == syntax.SyntaxKind.InterfacePortHeader:
+            take(node.nameOrKeyword)  # type: ignore[attr-defined]
+
+    tree.root.visit(visit)
+    data = text.encode()  # offsets are of bytes
+    for offset, name in sorted(places, reverse=True):
+        data = data[:offset] + names[name].encode() + data[offset + len(name.encode()) :]
+    return data.decode()
