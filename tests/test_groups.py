@@ -192,5 +192,5 @@ def test_the_core_is_enough_for_a_run(tmp_path: Path) -> None:
     arguments = ["run", str(ROOT / "scenarios/hello.yaml"), "--engine", "model", "--set", "duration=2 ms", "--out", str(tmp_path)]
     done = subprocess.run([sys.executable, "-P", "-c", CORE_MODULES, *arguments], capture_output=True, text=True, check=True)
     assert "hello: done" in done.stdout and (tmp_path / "report.html").exists()
-    others = {name for names in groups.MODULES.values() for name in names} | {"yaml"}
+    others = {name for names in groups.MODULES.values() for name in names}
     assert others & {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()} == set()

@@ -19,12 +19,13 @@ from penstock.basics.units import describe
 from penstock.basics.where import KeyPath, first_error, step
 from penstock.errors import UserError
 from penstock.paths import ROOT
+from penstock.scenarios import quick_yaml
 from penstock.scenarios.common import bounded_lists
 from penstock.scenarios.values import MAX_NAME
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
-MAX_FILE_BYTES = 2_000_000  # some 20 s to read
+MAX_FILE_BYTES = 2_000_000  # some 2 s to read
 MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
 _WITH_COMMAS = re.compile(r"\{.*:\s*[0-9]{1,3}(?:,[0-9]{3}){2,}")
 _NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
@@ -36,7 +37,7 @@ class Document:
 
     path: Path | None  # None: it is no file, but values given to a function
     data: dict[str, Any]
-    commented: Any
+    places: Any  # of quick_yaml, or a tree of ruamel.yaml
     settings: dict[KeyPath, str]
     what: str = "scenario"
 
@@ -62,9 +63,12 @@ class Document:
         return "`" + ".".join(words) + "`" if words else f"the {self.what}"
 
     def _line(self, key: KeyPath) -> int | None:
-        here, line = self.commented, None
+        here, line = self.places, None
         for part in key:
             try:
+                if isinstance(here, quick_yaml.Places):
+                    line, here = here.at[part][0] + 1, here.at[part][1]
+                    continue
                 position = here.lc.key(part) if isinstance(here, CommentedMap) else here.lc.item(part)
                 line, here = position[0] + 1, here[part]
             except (KeyError, IndexError, TypeError, AttributeError):
@@ -114,16 +118,17 @@ def read(path: Path, what: str, page: str, example: str) -> Document:
     """Read a YAML file whose top level is keys with values. Raises UserError, in which `what` is what the file should be, `page` the
     document that describes it, and `example` one of its lines.
     """
-    commented = _read_yaml(path, what, page, example)
+    data, places = _read_yaml(path, what, page, example)
     try:
-        return Document(path, _plain(commented), commented, {}, what)
+        return Document(path, _plain(data), places, {}, what)
     except _NotFinite as error:
-        Document(path, error.data, commented, {}, what).fail(error.key, str(error))
+        Document(path, error.data, places, {}, what).fail(error.key, str(error))
     except (ValueError, RecursionError) as error:  # a list may hold itself
         raise UserError(f"{path}: {error if isinstance(error, ValueError) else 'is nested too deep, or an alias holds itself'}") from None
 
 
-def _read_yaml(path: Path, what: str, page: str, example: str) -> CommentedMap:
+def _read_yaml(path: Path, what: str, page: str, example: str) -> tuple[Any, Any]:
+    """Return what a file says, and where its keys stand: a tree of ruamel.yaml, which is both, or that of quick_yaml."""
     try:
         text = read_text(path, f"a {what}", MAX_FILE_BYTES)
     except FileNotFoundError:
@@ -133,7 +138,7 @@ def _read_yaml(path: Path, what: str, page: str, example: str) -> CommentedMap:
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
-        commented = YAML(typ="rt").load(text)
+        data, places = quick_yaml.read(text) or _slowly(text)
     except DuplicateKeyError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         found = re.search(r'duplicate key "([^"]*)"', str(error.problem))
@@ -151,11 +156,16 @@ def _read_yaml(path: Path, what: str, page: str, example: str) -> CommentedMap:
         raise UserError(f"{path}: is nested too deep for a {what}") from None
     except (YAMLError, ValueError) as error:
         raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['no reason is given'])[0]}") from None
-    if commented is None:
+    if data is None:
         raise UserError(f"{path}: is empty; {page} says what a {what} holds")
-    if not isinstance(commented, CommentedMap):
+    if not isinstance(data, dict):
         raise UserError(f"{path}: is not a {what}: its top level must be keys with values, such as `{example}`")
-    return commented
+    return data, places
+
+
+def _slowly(text: str) -> tuple[Any, Any]:
+    commented = YAML(typ="rt").load(text)
+    return commented, commented
 
 
 def _similar(path: Path) -> str:
