@@ -111,6 +111,14 @@ def test_who_tests_a_file(small: Path, file: str, about: set[str], through_users
     assert {name for name, rank in found.items() if rank == 1} == through_users
 
 
+def test_an_import_for_types_alone_leads_nowhere(small: Path) -> None:
+    three = small / "src/penstock/three.py"
+    for condition, users in (("True", {f"{NUMBERS}::test_three"}), ("TYPE_CHECKING", set())):
+        three.write_text(f"from typing import TYPE_CHECKING\nif {condition}:\n    from penstock.two import TWO\n")
+        found = Graph(small).near("src/penstock/two.py")
+        assert {name for name, rank in found.items() if rank == 1} == {f"{NUMBERS}::test_count"} | users
+
+
 def key(root: Path, *tests: str) -> str:
     graph = Graph(root)
     return graph.project.digest(graph.that_matter_to(tests))

@@ -82,6 +82,24 @@ def test_a_planted_fault_is_found(house: Path, check: str, old: str, new: str) -
     assert lint.CHECKS[check]().findings
 
 
+def test_types(house: Path) -> None:
+    """A design is seen where Python finds it; what is found names the real file; a clean package says nothing."""
+    package, design = house / "src" / "penstock", house / "designs" / "planted"
+    (package / "designs").mkdir(parents=True)
+    design.mkdir(parents=True)
+    for path in (package / "__init__.py", package / "designs" / "__init__.py"):
+        path.write_text("")
+    (package / "uses.py").write_text("from penstock.designs.planted.numbers import double\n\nFOUR: int = double(2)\n")
+    (design / "numbers.py").write_text("def double(of: int) -> int:\n    return 2 * of\n")
+    assert lint.check_types().findings == []
+    (package / "uses.py").write_text("from penstock.designs.planted.numbers import double\n\nFOUR: str = double(2)\n")
+    (design / "numbers.py").write_text("def double(of: int) -> int:\n    return 2 * of\n\n\nSIX: int = '6'\n")
+    found = lint.check_types().findings
+    assert sorted(line.split(": ")[0] for line in found) == ["designs/planted/numbers.py:5", "src/penstock/uses.py:3"]
+    (design / "numbers.py").unlink()
+    assert any("src/penstock/uses.py:1: error: " in line and "numbers" in line for line in lint.check_types().findings)
+
+
 @pytest.mark.parametrize("check", ["verilator", "slang"])
 def test_what_was_clean_is_not_read_again(house: Path, monkeypatch: pytest.MonkeyPatch, check: str) -> None:
     """Not even with another comment is it the same text; what was found is found again."""

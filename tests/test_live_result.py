@@ -32,7 +32,7 @@ def prepared() -> Any:
     ends = [SimpleNamespace(name="a"), SimpleNamespace(name="b")]
     described = SimpleNamespace(duration=2 * 10**12, network=SimpleNamespace(ends=ends, slack=100 * 10**9))
     plan = SimpleNamespace(notes=["first"], job={"series_queues": [3, 5], "interval_cycles": 500_000, "egress_bps": 4_000_000})
-    return SimpleNamespace(design=design, config=SimpleNamespace(clock_hz=CLOCK), described=described, plan=plan)
+    return SimpleNamespace(design=design, config=SimpleNamespace(clock_hz=CLOCK), described=described, network=described.network, plan=plan)
 
 
 def raw(**more: Any) -> dict[str, Any]:

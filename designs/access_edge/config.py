@@ -345,9 +345,12 @@ class Config(Configuration):
         return [part for part in (self.aqm_part, self.own_scheduler) if part]
 
     def _in_hardware(self, part: Part | None) -> dict[str, int]:
+        if part is None:
+            return {}
+        given = self._numbers[part.name]
         return {
-            number.name: number.in_hardware(_read(part, number, self._numbers[part.name][number.name]), self.clock_hz, self.tick_shift)
-            for number in (part.numbers if part else ())
+            number.name: number.in_hardware(_read(part, number, given[number.name]), self.clock_hz, self.tick_shift)
+            for number in part.numbers
         }
 
 

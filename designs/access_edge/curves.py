@@ -42,8 +42,8 @@ def most_important(ids: NDArray[Any], measures: list[NDArray[Any]]) -> list[int]
         return [int(ident) for ident in ids]
     orders = []
     for measure in measures:
-        order = ids[np.argsort(-measure[ids], kind="stable")[:MAX_CURVES]]
-        orders.append([int(ident) for ident in order if measure[ident] > 0])
+        largest = ids[np.argsort(-measure[ids], kind="stable")[:MAX_CURVES]]
+        orders.append([int(ident) for ident in largest if measure[ident] > 0])
     chosen: list[int] = []
     while len(chosen) < MAX_CURVES and any(orders):
         for order in orders:

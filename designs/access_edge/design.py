@@ -11,10 +11,11 @@ from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
 from penstock.designs.design import Bench, Control, Design, LiveQueue, Table
+from penstock.library.device import Device
 from penstock.parts.manifest import Part
 
 
-class AccessEdge(Design):
+class AccessEdge(Design[Config, EdgePlan, Scenario]):
     """Shaped queues below subscribers, access nodes and ports."""
 
     name = "access_edge"
@@ -100,7 +101,7 @@ class AccessEdge(Design):
         parts += ["admission by class"] if config.admission else []
         return ", ".join([*parts, f"{config.descriptors:,} packets in memory"])
 
-    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Device:
         """Return an access edge held open. Raises UserError."""
         from penstock.designs.access_edge.held import AccessEdgeDevice
         from penstock.designs.access_edge.setup import Setup

@@ -14,6 +14,7 @@ from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.scenario import Node, Parent, Scenario, Setup, Subscriber
 from penstock.designs.access_edge.settings.given import ChangedSettings
 from penstock.designs.access_edge.settings.parents import ABOVE, LEVELS, Parents, Writes, check_names
+from penstock.designs.access_edge.settings.queues import Settings
 from penstock.scenarios.scenario import Document
 from penstock.scenarios.traffic import before_end
 
@@ -44,8 +45,9 @@ class ScenarioHierarchy(Parents):
                 burst=entry.burst,
                 weight=entry.weight if isinstance(entry, Subscriber) else None,
                 guarantee=entry.guarantee if isinstance(entry, Subscriber) else None,
-                **({ABOVE[kind]: above} if kind in ABOVE else {}),
             )
+            if kind in ABOVE:
+                given = given.model_copy(update={ABOVE[kind]: above})
             self.change(kind, ident, given, key)
 
     def _above(self, entry: Parent, count: int, key: KeyPath) -> list[int | None]:
@@ -80,7 +82,7 @@ def writes(
     hierarchy = ScenarioHierarchy(scenario, document, config)
     setup = hierarchy.setup()
     timed: TimedWrites = []
-    current = {}  # settings of queues that have changed
+    current: dict[int, Settings] = {}  # settings of queues that have changed
     reached = set(touched.tolist())
     for index in sorted(range(len(scenario.changes)), key=lambda i: scenario.changes[i].at):
         change, key = scenario.changes[index], ("changes", index)

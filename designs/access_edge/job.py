@@ -400,8 +400,8 @@ def _source(
         return tcp.in_job(entry, key, scenario, document, config, plan, queues, line_rate(scenario, document, config, "egress"))
 
     if isinstance(entry, LiveFrames):
-        queues = [*_targets(entry, key, plan), plan.settings.single(entry.unmatched, (*key, "unmatched"))]
-        return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], queues)
+        targets = [*_targets(entry, key, plan), plan.settings.single(entry.unmatched, (*key, "unmatched"))]
+        return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], targets)
 
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
         if entry.prefixed:

@@ -85,7 +85,8 @@ def percent(share: float) -> str:
 
 def _takes_turns(result: dict[str, Any]) -> list[str]:
     """Return which subscribers have queues whose measured rates, each of the time in which it sent, add up to more than their own."""
-    per, sums = (result.get("device", {}).get("hierarchy") or {}).get("queues_per_subscriber", 1), {}
+    per = (result.get("device", {}).get("hierarchy") or {}).get("queues_per_subscriber", 1)
+    sums: dict[int, list[dict[str, Any]]] = {}
     for queue in result["queues"]:
         sums.setdefault(queue["id"] // per, []).append(queue)
     found = []

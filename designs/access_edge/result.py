@@ -37,7 +37,7 @@ def rates(
     before = np.concatenate([[0], np.cumsum(left.length)])  # bytes that left before frame i
     average = 8 * clock_hz * float(before[-2]) / whole
     enough = len(left.cycle) >= MIN_FRAMES_OF_A_RATE
-    found = {
+    found: dict[str, float | None] = {
         "measured_rate_bps": average if enough else None,
         "average_rate_bps": average,
         "backlogged_rate_bps": None,
@@ -47,7 +47,7 @@ def rates(
     waiting = np.diff(left.cycle) + idle_latency <= left.latency[1:]
     edges = np.flatnonzero(np.diff(np.concatenate([[False], waiting, [False]]).astype(np.int8)))
     starts, ends = edges[0::2], edges[1::2]  # frames starts[k]..ends[k] left one after the other without the queue running empty
-    found["backlogged_share"] = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
+    found["backlogged_share"] = share = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
     if rate_bps:
         burst = max(burst_bytes, tolerance_cycles * rate_bps / (8 * clock_hz))
         # The burst leaves at the rate of the line while credit comes in at the queue's own.
@@ -57,7 +57,7 @@ def rates(
         size = float((before[ends] - before[paced]).sum())
         if cycles:
             found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
-            if enough and found["backlogged_share"] >= 0.5:
+            if enough and share >= 0.5:
                 found["measured_rate_bps"] = found["backlogged_rate_bps"]
     return {key: round(value, 3) if key.endswith("_bps") and value is not None else value for key, value in found.items()}
 

@@ -21,6 +21,7 @@ from penstock.scenarios.common import (
     CommonSetup,
     Generated,
     IdRange,
+    Link,
     LiveTraffic,
     Match,
     Name,
@@ -312,6 +313,7 @@ class Setup(CommonSetup):
     """What the device is, and how it is set before anything comes."""
 
     device: Device = Field(description="The hardware.")
+    link: Link = Field(default_factory=Link, description="The lines.")
     defaults: QueueSettings = Field(default_factory=QueueSettings, description="Settings of all queues that do not say otherwise.")
     queues: tuple[Queue, ...] = Field((), description="Queues with settings or a name.")
     subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own.")

@@ -1,6 +1,6 @@
 """What a device is and how it is set, without a scenario file: the same keys, checked by the same code."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.settings import memory_faults, plain, shares
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.errors import UserError
-from penstock.scenarios.device import configuration
+from penstock.scenarios.device import configuration_as
 from penstock.scenarios.scenario import Document, check
 
 Writes = list[tuple[int, int]]
@@ -25,7 +25,7 @@ class Setup:
         """Raises UserError that names the key."""
         self._given, document = check(schema.Setup, given)
         self._document: Document = document
-        self.config: Config = configuration(self._given, document)
+        self.config = configuration_as(Config, self._given, document)
         self._queues = job.QueueTable(self._given, document, self.config)
         self._hierarchy = hierarchy.ScenarioHierarchy(self._given, document, self.config)
         self._egress_bps = job.line_rate(self._given, document, self.config, "egress")
@@ -53,6 +53,7 @@ class Setup:
 
     def first_writes(self) -> Writes:
         """Return the register writes before the clock starts."""
+        queues: Iterable[int]
         if self._given.defaults.model_fields_set or must_be_written(self.config):
             queues = range(self.config.queues)
         else:

@@ -120,11 +120,11 @@ def _below(plan: "EdgePlan", config: "Config", kind: str, wants: Mapping[int, Ma
         weights = {one: hierarchy.settings("subscribers", one).weight for one in demands}
         shares, of = fair(demands, weights, rate), [(one, weights[one], wants[cls][one]) for one in demands]
         gets = turns([(demands[one], weight, own.size, own.holds) for one, weight, own in of], rate, config.clock_hz)
-        for (subscriber, weight, own), bps in zip(of, gets, strict=True):
+        for (subscriber, weight, its), bps in zip(of, gets, strict=True):
             share = shares[subscriber]
-            if own.holds < weight * TURN_BYTES and bps < LESS * share:
+            if its.holds < weight * TURN_BYTES and bps < LESS * share:
                 found.append(
-                    Short(subscriber, f"{kind[:-1]} {parent}", weight, cls, own.holds, ceil(weight * TURN_BYTES / own.size), share, bps)
+                    Short(subscriber, f"{kind[:-1]} {parent}", weight, cls, its.holds, ceil(weight * TURN_BYTES / its.size), share, bps)
                 )
     return found
 

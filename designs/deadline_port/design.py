@@ -10,9 +10,10 @@ from penstock.designs.deadline_port.config import Config
 from penstock.designs.deadline_port.job import DeadlinePlan
 from penstock.designs.deadline_port.scenario import Scenario
 from penstock.designs.design import Design, LiveQueue, Plot
+from penstock.library.device import Device
 
 
-class DeadlinePort(Design):
+class DeadlinePort(Design[Config, DeadlinePlan, Scenario]):
     """One port whose frames ask for their own latency: earliest deadline first, and what has missed its deadline is not sent."""
 
     name = "deadline_port"
@@ -64,7 +65,7 @@ class DeadlinePort(Design):
         """Return the number of classes."""
         return f"{result['device']['classes']:,} classes"
 
-    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Device:
         """Return a deadline port held open. Raises UserError."""
         from penstock.designs.deadline_port.held import DeadlinePortDevice
 

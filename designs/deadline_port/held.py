@@ -18,7 +18,7 @@ from penstock.errors import UserError
 from penstock.library import values
 from penstock.library.device import Device, built
 from penstock.library.records import Received
-from penstock.scenarios.device import configuration
+from penstock.scenarios.device import configuration_as
 from penstock.scenarios.headers import DSCPS, dscp_of
 from penstock.scenarios.scenario import check
 
@@ -41,9 +41,9 @@ class DeadlinePortDevice(Device):
     def __init__(self, given: Mapping[str, Any], engine: str, assertions: bool = False) -> None:
         """`given`: the keys `device`, `seed`, `link`, `classes`, `default_class` and `memory_limit` of a scenario; without `classes` all of
         the configuration, `class0` and so on, with its longest deadline. `engine` is `rtl` or `model`. Raises UserError, ToolError."""
-        setup, document = check(HeldSetup, given)
-        config: Config = configuration(setup, document)
-        setup = _with_classes(setup, config)
+        held, document = check(HeldSetup, given)
+        config = configuration_as(Config, held, document)
+        setup = _with_classes(held, config)
         ingress, egress = lines(setup, document, config)
         self.settings = Settings(setup, config, document.fail)
         self._table = list(self.settings.table)

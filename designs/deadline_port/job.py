@@ -73,8 +73,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         if isinstance(entry, LiveFrames):
             sources.append(_live(entry, ("traffic", index), scenario, document, config))
             continue
-        make = _capture if isinstance(entry, PcapTraffic) else _generated
-        sources += make(entry, ("traffic", index), scenario, document, plan, periods, ingress)
+        given = (("traffic", index), scenario, document, plan, periods, ingress)
+        sources += _capture(entry, *given) if isinstance(entry, PcapTraffic) else _generated(entry, *given)
     bits = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources)
     if (offered := bits * clock / duration) > 1.001 * ingress:
         plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(ingress)}.")

@@ -16,6 +16,7 @@ from penstock.scenarios.common import (
     CommonScenario,
     CommonSetup,
     Generated,
+    Link,
     Name,
     Pace,
     QueueSet,
@@ -154,6 +155,7 @@ class Setup(CommonSetup):
     """What the device is, and how it is set before anything comes."""
 
     device: Device = Field(description="The hardware.")
+    link: Link = Field(default_factory=Link, description="The lines.")
     classes: tuple[TrafficClass, ...] = Field(min_length=1, description="Classes, in the order of their numbers, from 0 on.")
     default_class: Name | None = Field(
         None, description="Class of frames without a DSCP, and of all DSCPs that no class names; the last class unless given."

@@ -25,7 +25,7 @@ WARM_UP = 0.2  # share of the run that is not measured
 def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options. Raises UserError."""
     names = configs.names("frame_switch")
-    options = {
+    options: dict[str, Any] = {
         "engine": take_choice(settings, "engine", ENGINES),
         "config": take_choice(settings, "config", tuple(names)),
         "pattern": take_choice(settings, "pattern", PATTERNS),
@@ -36,7 +36,7 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     }
     settings.pop("size", None)
     nothing_left(settings, KEYS)
-    config: Config = configs.load(options["config"], "frame_switch")
+    config = configs.load_as(Config, options["config"], "frame_switch")
     if options["size"] != "imix" and options["size"] > config.max_frame_bytes:
         raise UserError(f"--set size={options['size']}: {config.name} takes frames of {config.max_frame_bytes:,} byte at most")
     return options
@@ -48,12 +48,14 @@ def prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> Pa
     from penstock.hardware import verilate
 
     engine.build(report, "designs/frame_switch/model")
-    return None if options["engine"] == "model" else verilate.build_device(configs.load(options["config"], "frame_switch"), report)
+    if options["engine"] == "model":
+        return None
+    return verilate.build_device(configs.load_as(Config, options["config"], "frame_switch"), report)
 
 
 def job(options: dict[str, Any], library: Path | None) -> dict[str, Any]:
     """Return the engine's job: Poisson traffic at every input."""
-    config: Config = configs.load(options["config"], "frame_switch")
+    config = configs.load_as(Config, options["config"], "frame_switch")
     sizes = list(IMIX) if options["size"] == "imix" else [(options["size"], 1)]
     mean = sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
     line = min(LINE_BPS, 8 * config.data_bytes * config.clock_hz)
@@ -97,7 +99,7 @@ def run(options: dict[str, Any], library: Path | None, progress: Callable[[int, 
     from penstock.engine import engine
     from penstock.engine.result import Departures, distribution
 
-    config: Config = configs.load(options["config"], "frame_switch")
+    config = configs.load_as(Config, options["config"], "frame_switch")
     given = job(options, library)
 
     def show(now: dict[str, Any]) -> bool:

@@ -12,12 +12,13 @@ from penstock.designs.frame_switch import config as configuration
 from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.job import SwitchPlan
 from penstock.designs.frame_switch.scenario import Scenario
+from penstock.library.device import Device
 from penstock.paths import BLOCKS
 
 RTL = BLOCKS / "fabric" / "rtl"
 
 
-class FrameSwitch(Design):
+class FrameSwitch(Design[Config, SwitchPlan, Scenario]):
     """P inputs and P outputs, frames with classes and several destinations."""
 
     name = "frame_switch"
@@ -58,9 +59,9 @@ class FrameSwitch(Design):
             "PST_NUMBER_WIDTH": config.number_width,
         }
 
-    def ports(self, config: Any) -> int:
+    def ports(self, config: Config) -> int:
         """Return how many inputs and outputs there are."""
-        return int(config.ports)
+        return config.ports
 
     def live_queue(self, config: Config, plan: SwitchPlan, queue: int) -> LiveQueue:
         """Return a flow by input, output and class."""
@@ -85,7 +86,7 @@ class FrameSwitch(Design):
         device = result["device"]
         return f"{device['ports']} ports, {device['classes']} classes, {device['scheduler']}"
 
-    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Device:
         """Return a frame switch held open. Raises UserError."""
         from penstock.designs.frame_switch.held import FrameSwitchDevice
 

@@ -12,7 +12,7 @@ from penstock.errors import UserError
 from penstock.library import values
 from penstock.library.device import Device, built
 from penstock.library.records import Received
-from penstock.scenarios.device import configuration
+from penstock.scenarios.device import configuration_as
 from penstock.scenarios.scenario import check
 
 MOST_GROUPS = 1 << 20  # of source, class and destinations: all of them are told to the engine at the beginning
@@ -26,7 +26,7 @@ class FrameSwitchDevice(Device):
     def __init__(self, given: Mapping[str, Any], engine: str, assertions: bool = False) -> None:
         """`given`: the keys `device`, `seed` and `link` of a scenario. `engine` is `rtl` or `model`. Raises UserError, ToolError."""
         setup, document = check(Setup, given)
-        config: Config = configuration(setup, document)
+        config = configuration_as(Config, setup, document)
         ingress, egress = lines(setup, document, config)
         self._groups = _all_groups(config)
         job = {

@@ -83,8 +83,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         if isinstance(entry, LiveFrames):
             sources.append(_live(entry, ("traffic", index), scenario, document, plan))
             continue
-        make = _capture if isinstance(entry, PcapTraffic) else _generated
-        sources += make(entry, ("traffic", index), scenario, document, plan, ingress)
+        given = (("traffic", index), scenario, document, plan, ingress)
+        sources += _capture(entry, *given) if isinstance(entry, PcapTraffic) else _generated(entry, *given)
     for port in range(config.ports):
         bits = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources if source["input"] == port)
         if (offered := bits * clock / duration) > 1.001 * (line := ingress[port]):

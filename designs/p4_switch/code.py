@@ -5,6 +5,7 @@ before the program runs, so it is evaluated in as many words as it needs, and in
 `(a + b) & 0xff`, of which the upper words of the sum need not exist.
 """
 
+import builtins
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -307,9 +308,9 @@ class Code:
         if kind == "stack_field":
             stack, found, index = self.stack_field(value)
             self._field_range(found)
-            header = self.temp()
-            self.emit("last_header", header, stack)
-            return self._loaded(header, found, index, n, into)
+            last = self.temp()
+            self.emit("last_header", last, stack)
+            return self._loaded(last, found, index, n, into)
         if kind == "register":
             register, bits, _ = self.register(value[0])
             place = self.temp(words(bits))
@@ -331,7 +332,7 @@ class Code:
         self.emit("load_field", place, header, index, n=have)
         return self._widened(place, found.bits, found.signed, n, into)
 
-    def _widened(self, place: int, bits: int, signed: bool, n: int, into: int | None) -> int:
+    def _widened(self, place: int, bits: int, signed: builtins.bool, n: int, into: int | None) -> int:
         """Bring a stored value of `bits` bits to n words."""
         have = words(bits)
         if signed and bits < n * WORD:

@@ -9,9 +9,10 @@ from penstock.designs.design import Bench, LiveQueue, ModelDesign, Plot, Target
 from penstock.designs.p4_switch.config import Config
 from penstock.designs.p4_switch.job import SwitchPlan
 from penstock.designs.p4_switch.scenario import Scenario
+from penstock.library.device import Device
 
 
-class P4Switch(ModelDesign):
+class P4Switch(ModelDesign[Config, SwitchPlan, Scenario]):
     """A v1model program around queues that are paced in bits per second; it is a model, as P4 programs for bmv2 are."""
 
     name = "p4_switch"
@@ -20,11 +21,11 @@ class P4Switch(ModelDesign):
     configuration = Config
     scenario = Scenario
 
-    def ports(self, config: Any) -> int:
+    def ports(self, config: Config) -> int:
         """Return how many inputs and outputs there are."""
-        return int(config.ports)
+        return config.ports
 
-    def live_queue(self, config: Any, plan: SwitchPlan, queue: int) -> LiveQueue:
+    def live_queue(self, config: Config, plan: SwitchPlan, queue: int) -> LiveQueue:
         """Return a flow by its name; the program says by which output its frames leave."""
         return LiveQueue(plan.names[queue]["name"] if queue < len(plan.names) else f"copies {queue - len(plan.names)}")
 
@@ -52,7 +53,7 @@ class P4Switch(ModelDesign):
         """Return the program, and what is around it."""
         return f"{result['program']}, {len(result['outputs'])} ports"
 
-    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Device:
         """Return a P4 device held open. Raises UserError."""
         from penstock.designs.p4_switch.held import P4SwitchDevice
 
@@ -60,7 +61,7 @@ class P4Switch(ModelDesign):
 
     def benches(self) -> Mapping[str, Bench]:
         """Return `bench p4`."""
-        from penstock.designs.p4_switch.bench import P4
+        from penstock.designs.p4_switch.bench.benches import P4
 
         return {"p4": P4}
 

@@ -10,7 +10,7 @@ from penstock.errors import UserError
 from penstock.library import values
 from penstock.library.device import Device, built
 from penstock.library.records import Received
-from penstock.scenarios.device import configuration
+from penstock.scenarios.device import configuration_as
 from penstock.scenarios.scenario import check
 
 
@@ -23,7 +23,7 @@ class P4SwitchDevice(Device):
         """`given`: the keys `device`, `seed`, `link`, `tables` and `commands` of a scenario; files are found from the working
         folder or from that of Penstock. Raises UserError, ToolError."""
         setup, document = check(Setup, given)
-        config: Config = configuration(setup, document)
+        config = configuration_as(Config, setup, document)
         read, state = what_it_is(setup, document, config, [])
         ingress, egress = lines(setup, document, config)
         built(config, engine, assertions=False)

@@ -113,7 +113,7 @@ def header_type(given: dict[str, Any]) -> HeaderType:
     name = given["name"]
     if given.get("length_exp"):
         raise UserError(f"header type {name!r} has a length expression of P4_14 (length_exp), which is not supported")
-    fields = []
+    fields: list[Field] = []
     place, bits = 1, 0
     for entry in given["fields"]:
         variable = entry[1] == "*"
@@ -137,7 +137,7 @@ def layout(program: dict[str, Any]) -> Layout:
         raise UserError(f"stacks of header unions ({program['header_union_stacks'][0]['name']}) are not supported")
     types = {given["name"]: header_type(given) for given in program["header_types"]}
     numbers: dict[int, int] = {}
-    headers = []
+    headers: list[Header] = []
     for given in program["headers"]:
         if given["header_type"] not in types:
             raise UserError(f"header {given['name']!r} has the type {given['header_type']!r}, which is not declared")
@@ -147,7 +147,7 @@ def layout(program: dict[str, Any]) -> Layout:
         headers.append(Header(given["name"], len(headers), types[given["header_type"]], bool(given.get("metadata", False))))
         if not headers[-1].metadata and headers[-1].type.bits % 8:
             raise UserError(f"header {given['name']!r} has {headers[-1].type.bits} bits, which are no whole bytes")
-    stacks = []
+    stacks: list[Stack] = []
     for given in program.get("header_stacks", []):
         members = [numbers[number] for number in given["header_ids"]]
         if given["header_type"] not in types or not members:

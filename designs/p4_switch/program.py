@@ -187,7 +187,9 @@ class _Reader:
             raise UserError(f"{what}: registers, counters and meters take more than {MOST_CELLS} words of 64 bits together")
 
     def _state(self) -> None:
-        registers, counters, meters = [], [], []
+        registers: list[list[int]] = []
+        counters: list[int] = []
+        meters: list[list[int]] = []
         for entry in self.given.get("register_arrays", []):
             bits, size = width(entry["bitwidth"], f"register {entry['name']!r}"), int(entry["size"])
             self._cells(size * words(bits), f"register {entry['name']!r}")
@@ -317,7 +319,7 @@ class _Reader:
 
     def _actions(self) -> None:
         self.action_by_id: dict[int, Action] = {}
-        starts = []
+        starts: list[int] = []
         for given in self.given["actions"]:
             parameters, place = [], 0
             for entry in given["runtime_data"]:
@@ -457,7 +459,8 @@ class _Reader:
                 way[target] = list(follow[target])
 
     def _table(self, given: dict[str, Any], node: Any) -> None:
-        keys, gathered = [], []
+        keys: list[Key] = []
+        gathered: list[list[int]] = []
         for part in given["key"]:
             kind, target = part["match_type"], part["target"]
             if kind not in ("exact", "lpm", "ternary", "range", "valid", "optional"):

@@ -10,6 +10,7 @@ from penstock.command_line.options import take_number
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.bench import lateness
+from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.config import device as configuration_device
 from penstock.errors import UserError
 
@@ -29,16 +30,16 @@ def take_levels(settings: dict[str, str], queues: int) -> int:
     return levels
 
 
-def configuration(options: dict[str, Any]) -> configs.Configuration:
+def configuration(options: dict[str, Any]) -> Config:
     """Return the configuration edge_262144, or with levels=4 tree_262144, with that many queues."""
     name, queues = ("tree_262144" if options["levels"] > 1 else "edge_262144"), options["queues"]
     overrides: dict[str, Any] = {"queues": queues}
     if options["levels"] > 1:
         overrides["hierarchy.nodes"] = max(2, min(1024, queues // 256))
-    return configs.with_overrides(configs.load(name), overrides)
+    return configs.with_overrides(configs.load_as(Config, name), overrides)
 
 
-def hierarchy_writes(config: configs.Configuration, offered: float, rng: np.random.Generator) -> list[tuple[int, int]]:
+def hierarchy_writes(config: Config, offered: float, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Return the writes that deal subscribers to nodes and nodes to ports in turn, each with twice to four times its mean load."""
     hierarchy = config.hierarchy
     if hierarchy is None:

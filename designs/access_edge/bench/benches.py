@@ -82,7 +82,7 @@ def _take_size(settings: dict[str, str]) -> int:
 def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     pattern = take_choice(settings, "pattern", lateness.PATTERNS)
     blocked = pattern == "blocked"
-    options = {
+    options: dict[str, Any] = {
         "mode": "lateness",
         "engine": take_choice(settings, "engine", ENGINES),
         "queues": take_number(settings, "queues", 262_144, 2, 1 << 21),
@@ -103,7 +103,7 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
 
 def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
     model = settings.get("engine") == "model"
-    options = {
+    options: dict[str, Any] = {
         "mode": "engine",
         "engine": take_choice(settings, "engine", ENGINES),
         "queues": take_number(settings, "queues", 262_144, 16, 1 << 20),

@@ -312,7 +312,8 @@ def _calls(client: Any, kind: str, numbers: Sequence[int], seed: int) -> tuple[C
         return client.registers.Write, [registers_pb2.WriteRegistersRequest(writes=[write(register=name, value=n)]) for n in numbers]
     if kind == "read":
         return client.registers.Read, [registers_pb2.ReadRegistersRequest(registers=[name])] * len(numbers)
-    return health_pb2_grpc.HealthStub(client.channel).Check, [health_pb2.HealthCheckRequest()] * len(numbers)
+    check = health_pb2_grpc.HealthStub(client.channel).Check  # type: ignore[attr-defined]  # which its types forget
+    return check, [health_pb2.HealthCheckRequest()] * len(numbers)
 
 
 def _file_of_a_card(folder: Path) -> Path:
@@ -476,4 +477,4 @@ def _lines(result: dict[str, Any]) -> list[str]:
     return [*found, f"140,000 queues in {result['seconds_for_140000_queues']:.2f} s"]
 
 
-BENCH = Bench("how fast the control plane sets queues up", 0, plan, _prepare, run, _lines)  # type: ignore[arg-type]
+BENCH = Bench("how fast the control plane sets queues up", 0, plan, _prepare, run, _lines)

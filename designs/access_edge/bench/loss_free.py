@@ -13,6 +13,7 @@ from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs import configs
+from penstock.designs.access_edge.config import Config
 from penstock.designs.design import Bench
 from penstock.engine import memories
 from penstock.errors import UserError
@@ -113,7 +114,7 @@ def loss_of(result: dict[str, Any]) -> int:
 
 def behind(result: dict[str, Any]) -> bool:
     """Return whether more frames wait than shaped queues hold at that load."""
-    queues = configs.load(result["config"]).queues
+    queues = configs.load_as(Config, result["config"]).queues
     return bool(result["packets"]["queued"] > BEHIND * queues)
 
 

@@ -5,9 +5,9 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -60,7 +60,7 @@ def caller(context: grpc.ServicerContext) -> Caller:
     """Return who calls. A Unix socket is the user's own (its file lets no other in): raw, and each process counts for itself. Loopback:
     operate, each connection. TLS: what the certificate says. Raises Problem for a role that there is not."""
     peer = context.peer()
-    auth = context.auth_context()
+    auth = cast(Mapping[str, Sequence[bytes]], context.auth_context())  # the stubs forget that each has several
     if peer.startswith(("unix:", "unix-abstract:")):
         name, _, connection = peer.rpartition("/")
         return Caller("local user", RAW, name if connection else peer)

@@ -82,7 +82,7 @@ class Client:
         self, subscribers: Iterable[subscribers_pb2.Subscriber], all_or_nothing: bool = False
     ) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers in one streaming call."""
-        call = self.channel.stream_unary(
+        call: grpc.StreamUnaryMultiCallable[bytes, subscribers_pb2.ProvisionResponse] = self.channel.stream_unary(
             "/penstock.v1.Subscribers/Provision",
             request_serializer=None,
             response_deserializer=subscribers_pb2.ProvisionResponse.FromString,
@@ -116,7 +116,8 @@ class Client:
 
 def violation(error: grpc.RpcError) -> tuple[str, str] | None:
     """Return the path of the field that is wrong, and what is wrong with it, where an error tells (google.rpc.BadRequest)."""
-    status, bad = rpc_status.from_call(error), error_details_pb2.BadRequest()
+    status = rpc_status.from_call(error) if isinstance(error, grpc.Call) else None
+    bad = error_details_pb2.BadRequest()
     if status is None or not any(detail.Unpack(bad) for detail in status.details):
         return None
     return bad.field_violations[0].field, bad.field_violations[0].description

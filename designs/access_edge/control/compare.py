@@ -1,6 +1,7 @@
 """What the device really has beside what is intended, by its read-back. Settings of an AQM cannot be read back."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +74,7 @@ def _of_subscribers(plant: Plant, indices: NDArray[np.int64]) -> list[Difference
 
 
 def _of_parents(plant: Plant, level: str, indices: list[int]) -> list[Difference]:
-    known: dict[int, Any] = plant.nodes if level == "node" else plant.ports  # type: ignore[assignment]
+    known: Mapping[int, Any] = plant.nodes if level == "node" else plant.ports
     parents = [known[index] for index in indices]
     numbers = [plant.codes.parent(p.rate_bps if p.HasField("rate_bps") else None, p.burst_bytes) for p in parents]
     own = plant.codes.parent_rows(np.array(numbers, dtype=np.int32))

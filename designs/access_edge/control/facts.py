@@ -33,7 +33,7 @@ class Sharing:
 
 @dataclass(frozen=True)
 class Facts:
-    """A device by its own words. It stands where settings want a configuration (penstock.designs.access_edge.settings)."""
+    """A device by its own words. Settings take it like a configuration (penstock.designs.access_edge.settings.device)."""
 
     minor: int  # version of the register map
     queues: int

@@ -91,7 +91,7 @@ class Site:
         known(query)
         plant, sweep = self._plant, self._sweep
         found = metrics.levels(plant, sweep)
-        listed = {
+        listed: dict[str, list[dict[str, Any]]] = {
             level: [
                 {"index": index, "name": metrics.name_of(plant, level, index) or f"{level} {index}"} | values for index, values in entries
             ]

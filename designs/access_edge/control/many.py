@@ -137,7 +137,7 @@ class Many:
 def _has_more(settings: common_pb2.QueueSettings) -> bool:
     """Return whether settings have fields that are not known: what can be read by itself may be nested too deep for a subscriber."""
     size = settings.ByteSize()
-    settings.DiscardUnknownFields()  # type: ignore[attr-defined]
+    settings.DiscardUnknownFields()
     return settings.ByteSize() != size
 
 

@@ -1,6 +1,6 @@
 """Counters as Prometheus reads them: device, ports, nodes, classes and drop reasons always, queues on demand."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,8 @@ def levels(plant: Plant, sweep: Sweep) -> dict[str, list[tuple[int, dict[str, in
 
 def name_of(plant: Plant, level: str, index: int) -> str:
     """Return what people call a node or port; empty where it has no name."""
-    known: Any = {"node": plant.nodes, "port": plant.ports}.get(level, {}).get(index)
+    parents: Mapping[str, Mapping[int, Any]] = {"node": plant.nodes, "port": plant.ports}
+    known = parents.get(level, {}).get(index)
     return known.name if known else ""
 
 

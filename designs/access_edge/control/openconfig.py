@@ -136,7 +136,7 @@ def _object(of: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
 def _values(of: Mapping[str, Any], known: Collection[str], where: str, left: list[str], containers: Collection[str] = ()) -> dict[str, Any]:
     """Return the values of a container, its keys and those of `config`. What is not `known` is said to be left out, but `containers`, which
     are looked at elsewhere, and `state`, which is what a device tells."""
-    found = {key: value for key, value in of.items() if key not in ("config", "state")} | _object(of, "config", where)
+    found = {**{key: value for key, value in of.items() if key not in ("config", "state")}, **_object(of, "config", where)}
     for key in sorted(found.keys() - {*known, *containers}):
         left.append(f"{where}: {key} is not used")
     return found

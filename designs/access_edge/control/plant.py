@@ -47,7 +47,7 @@ class _Refused(CarrierError):
 class _Change(NamedTuple):
     """A subscriber as it shall be. `message` None: not there."""
 
-    index: int
+    place: int
     message: Subscriber | None
     queues: tuple[int, ...]
     parent: int
@@ -139,13 +139,13 @@ class Plant:
             for index in [index for index, name in self.name_of.items() if there.get(index) != name]:
                 self._name(index, None)
             for change in changes.values():
-                self._name(change.index, change.message)
+                self._name(change.place, change.message)
             for index, version in self.intent.came().items():
                 if self.taken[index]:
                     self.since[index] = version
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
-            parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
+            parents = [*(node.version for node in self.nodes.values()), *(port.version for port in self.ports.values())]
             self.revision = max(itertools.chain([self.revision, int(self.version_of.max())], parents))
             self._retired = set(self.intent.retired())
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
@@ -153,13 +153,14 @@ class Plant:
             if self.facts.hierarchy:  # a node that nobody has set here hangs from where the device has it
                 self.port_of[:] = self.read_back("node", range(self.facts.hierarchy.nodes), ["parent"])[:, 0]
             applied = common_pb2.Applied()
-            for level, parents in (("port", self.ports), ("node", self.nodes)):
-                for parent in parents.values():
-                    try:
-                        self._write_parent(level, parent, applied)
-                    except Problem as problem:
-                        words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
-                        self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
+            listed: list[tuple[str, tree_pb2.Node | tree_pb2.Port]] = [("port", port) for port in self.ports.values()]
+            listed += [("node", node) for node in self.nodes.values()]
+            for level, parent in listed:
+                try:
+                    self._write_parent(level, parent, applied)
+                except Problem as problem:
+                    words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
+                    self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
             self.write(np.fromiter(changes, dtype=np.int64), applied)
             self._stale = False
             return applied
@@ -444,13 +445,13 @@ class Plant:
             change = self._change(wanted, self._place(wanted) if known is None else known)
             self.revision += 1
             batch.asked.append((wanted, wanted.index if wanted.HasField("index") else None, wanted.version))
-            wanted.index, wanted.version = change.index, self.revision
+            wanted.index, wanted.version = change.place, self.revision
             made.append(wanted)
-        if change.index not in batch.before:
-            batch.since[change.index] = int(self.since[change.index])
-            batch.before[change.index] = self.intent.get(change.index) if self.taken[change.index] else None
-        self._name(change.index, change.message)
-        batch.changes[change.index] = change
+        if change.place not in batch.before:
+            batch.since[change.place] = int(self.since[change.place])
+            batch.before[change.place] = self.intent.get(change.place) if self.taken[change.place] else None
+        self._name(change.place, change.message)
+        batch.changes[change.place] = change
 
     def _place(self, wanted: Subscriber) -> int:
         """Return where a new subscriber goes. Raises Problem."""
@@ -490,7 +491,8 @@ class Plant:
         """Return a subscriber as the device will have it. Raises Problem."""
         self.check_size(message)
         each, closed = self.facts.queues_per_subscriber, message.gate_closed
-        known, numbers = self.codes.known(closed), []
+        known = self.codes.known(closed)
+        numbers: list[int] = []
         for queue in message.queues:
             found = known.get(queue.SerializeToString())
             if found is None:
@@ -536,7 +538,8 @@ class Plant:
         """Let all be as before a batch that is not durable."""
         self._rename_back(batch)
         self.revision = batch.revision
-        for message, index, message.version in batch.asked:
+        for message, index, version in batch.asked:
+            message.version = version
             if index is None:
                 message.ClearField("index")
             else:
@@ -576,7 +579,7 @@ class Plant:
                 self.queue_code[index * each : (index + 1) * each] = queues
                 self.parent_code[index], self.node_of[index] = parent, node
         else:
-            columns = zip(*((change.index, change.queues, change.parent, change.node) for change in changes), strict=True)
+            columns = zip(*((change.place, change.queues, change.parent, change.node) for change in changes), strict=True)
             self.arrange(*(np.array(column) for column in columns))
 
     def store(self, indices: list[int], messages: list[bytes], revision: int) -> None:

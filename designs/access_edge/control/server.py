@@ -97,7 +97,8 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     ]
     # A thread for each call that is taken, so that none waits for another one that holds its thread.
     pool = Workers("grpc")
-    server = grpc.server(pool, interceptors=[guard], options=options, maximum_concurrent_rpcs=limits.calls)
+    # grpc takes any Executor; its stubs name one kind.
+    server = grpc.server(pool, interceptors=[guard], options=options, maximum_concurrent_rpcs=limits.calls)  # type: ignore[arg-type]
     health_service = _add(server, plant, sweep, limits)
     try:
         with contextlib.ExitStack() as stack:

@@ -101,8 +101,13 @@ def counted(now: Counts, before: Counts) -> tuple[Counts, NDArray[np.bool_]]:
     """Return what was counted between two readings, rows of COLUMNS, and of each row whether the device was reset between them: any of its
     counters has fallen then. One that has wrapped has fallen, too, but from near its top, and stands little above 0."""
     change = (now - before) & _MASKS
-    was_reset = ((now < before) & (change > _MASKS >> np.uint64(WRAP_SHIFT))).any(axis=-1)
+    was_reset: NDArray[np.bool_] = np.asarray(((now < before) & (change > _MASKS >> np.uint64(WRAP_SHIFT))).any(axis=-1))
     return np.where(was_reset[..., None], now, change), was_reset
+
+
+def _sums(places: NDArray[Any], of: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the sum at each of `count` places."""
+    return np.asarray(np.bincount(places, weights=of, minlength=count), dtype=np.float64)
 
 
 def _waiting(raw: Counts, columns: tuple[int, int, int]) -> NDArray[np.int64]:
@@ -151,7 +156,7 @@ class Sweep:
         self._scanned_at = 0.0
         sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
         self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
-        self._rates = {level: np.zeros(sizes[level]) for level in LEVELS}
+        self._rates: dict[str, NDArray[np.float64]] = {level: np.zeros(sizes[level]) for level in LEVELS}
         self._queued = {level: np.zeros((sizes[level], 2), dtype=np.int64) for level in LEVELS}
         # Of a device that counts by node and class itself, the sums are its own: as it has them, and when they were read.
         shape = (tree.nodes, tree.classes, len(COLUMNS)) if tree else (0, 0, 0)
@@ -316,7 +321,7 @@ class Sweep:
             for level, places in self._places(nodes.astype(np.int32), classes.astype(np.uint8)).items():
                 np.add.at(self._sums[level], places, change)
                 if timed:
-                    self._rates[level] = np.bincount(places, weights=8.0 * change[:, OUT_B] / took, minlength=len(self._rates[level]))
+                    self._rates[level] = _sums(places, 8.0 * change[:, OUT_B] / took, len(self._rates[level]))
             self._by_node, self._by_node_times = now, times
         self._by_node_at = time.monotonic()
         self._by_node_took = self._by_node_at - began
@@ -355,7 +360,7 @@ class Sweep:
         for level, at in self._places(node, plant.codes.classes(plant.queue_code[queues])).items():
             count = len(self._rates[level])
             if count and not plant.facts.node_counters:
-                self._rates[level] = np.bincount(at, weights=self.rates[queues], minlength=count)
+                self._rates[level] = _sums(at, self.rates[queues], count)
             if count:
                 columns = [np.bincount(at, weights=self.queued[queues, which], minlength=count) for which in (0, 1)]
                 self._queued[level] = np.stack(columns, axis=1).astype(np.int64)
@@ -390,7 +395,8 @@ class Sweep:
                 self._of[rows], self.counts[rows] = 0, found["raw"] - found["base"]
             # A store of an earlier version does not tell for how many ports and classes it is: sums of others begin anew.
             by_node = found.get("by_node")
-            self._by_node = by_node if by_node is not None and by_node.shape == np.shape(self._by_node) else None
+            fits = by_node is not None and self._by_node is not None and by_node.shape == self._by_node.shape
+            self._by_node = by_node if fits else None
             for level in LEVELS:
                 if found[f"sums_{level}"].shape == self._sums[level].shape:
                     self._sums[level][:] = found[f"sums_{level}"]

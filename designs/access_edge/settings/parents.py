@@ -1,16 +1,13 @@
 """Settings of subscribers, nodes and ports, which change in the order of time; checked against the configuration, written to registers."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.settings.device import Device, Hierarchy
 from penstock.designs.access_edge.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
 from penstock.designs.access_edge.settings.queues import check_guarantee, check_least
 from penstock.errors import UserError
-
-if TYPE_CHECKING:
-    from penstock.designs.access_edge.config import Config, Hierarchy
 
 LEVELS = {"subscribers": "subscriber", "nodes": "node", "ports": "port"}
 ABOVE = {"subscribers": "node", "nodes": "port"}
@@ -33,7 +30,7 @@ class ParentSettings:
     weight: int = 1  # of a subscriber
     guarantee_bps: int = 0  # of a subscriber; 0: none
 
-    def writes(self, level: str, index: int, config: "Config") -> Writes:
+    def writes(self, level: str, index: int, config: Device) -> Writes:
         """Return the register writes that give `index` of `level` these settings. Raises UserError for what cannot be set."""
         burst = self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
         guarantee = self.guarantee_bps if config.hierarchy and config.hierarchy.guarantees else None
@@ -43,11 +40,11 @@ class ParentSettings:
 class Parents:
     """The parents of a device and their settings. `fail` is called for what the configuration cannot have."""
 
-    def __init__(self, config: "Config", fail: Fail) -> None:
+    def __init__(self, config: Device, fail: Fail) -> None:
         self._config, self._fail = config, fail
         self._settings: dict[tuple[str, int], ParentSettings] = {}
 
-    def _tree(self, key: KeyPath) -> "Hierarchy":
+    def _tree(self, key: KeyPath) -> Hierarchy:
         if self._config.hierarchy is None:
             self._fail(key, f"is there, but configuration {self._config.name} has no hierarchy")
         return self._config.hierarchy

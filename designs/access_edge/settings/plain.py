@@ -9,7 +9,7 @@ Keys, units and ranges are those of scenarios (docs/scenario-access-edge.md); `c
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
@@ -17,18 +17,16 @@ from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.basics.where import KeyPath, first_error
 from penstock.basics.where import fail as fail_plainly
+from penstock.designs.access_edge.settings.device import Device
 from penstock.designs.access_edge.settings.given import ChangedSettings, QueueSettings
 from penstock.designs.access_edge.settings.parents import LEVELS, Parents, Writes, check_names
 from penstock.designs.access_edge.settings.queues import RESET, Settings, check_id, default_line, fastest, resolved
 from penstock.errors import UserError
 
-if TYPE_CHECKING:
-    from penstock.designs.access_edge.config import Config
-
 _SHORT = {"class": "traffic_class"}
 
 
-def queue_writes(config: "Config", queue: int, values: Mapping[str, Any], base: Settings = RESET, line_bps: int | None = None) -> Writes:
+def queue_writes(config: Device, queue: int, values: Mapping[str, Any], base: Settings = RESET, line_bps: int | None = None) -> Writes:
     """Return the register writes, (address, value) in their order, that give `queue` of a configuration `base` with these values.
 
     `line_bps`: the egress link, above whose rate none can be; by default as in a scenario. Raises UserError that names the path of the
@@ -40,14 +38,14 @@ def queue_writes(config: "Config", queue: int, values: Mapping[str, Any], base: 
 
 
 def queue_settings(
-    config: "Config", values: Mapping[str, Any], path: KeyPath = (), base: Settings = RESET, line_bps: int | None = None
+    config: Device, values: Mapping[str, Any], path: KeyPath = (), base: Settings = RESET, line_bps: int | None = None
 ) -> Settings:
     """Return `base` with these values, checked against the configuration. Raises UserError that begins with the value's path."""
     given = _validated(QueueSettings, values, path)
     return resolved(given, base, config, fastest(line_bps or default_line(config)), path, _fail_as_given(values))
 
 
-def parent_writes(config: "Config", kind: str, ident: int, values: Mapping[str, Any], parents: Parents | None = None) -> Writes:
+def parent_writes(config: Device, kind: str, ident: int, values: Mapping[str, Any], parents: Parents | None = None) -> Writes:
     """Return the register writes that give one of the `subscribers`, `nodes` or `ports` these values.
 
     What is not named is as after reset, or as `parents` has it, which is changed. Raises UserError that names the path of the value.

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
 from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers, scheduler
+from penstock.designs.access_edge.settings.device import Device
 from penstock.designs.access_edge.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
 from penstock.parts.manifest import Setting
 from penstock.parts.registry import parts
-
-if TYPE_CHECKING:
-    from penstock.designs.access_edge.config import Config
 
 BUS_BITS = 512
 DEFAULT_LINE_BPS = 100 * 10**9
@@ -42,7 +40,7 @@ class Settings:
         """The burst in bytes; 0 where a time is given and there is no rate."""
         return self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
 
-    def writes(self, queue: int, config: "Config") -> list[tuple[int, int]]:
+    def writes(self, queue: int, config: Device) -> list[tuple[int, int]]:
         """Return the register writes that give a queue these settings."""
         part = config.own_scheduler
         word = None if part is None else scheduler.word(part, {}, config.clock_hz, config.tick_shift)
@@ -67,7 +65,7 @@ RESET = Settings()
 
 
 def resolved(
-    given: QueueSettings, base: Settings, config: "Config", fastest_bps: int, key: KeyPath, fail: Fail, rate_key: str = "rate"
+    given: QueueSettings, base: Settings, config: Device, fastest_bps: int, key: KeyPath, fail: Fail, rate_key: str = "rate"
 ) -> Settings:
     """Return `base` with what is given. Calls `fail` for what the configuration cannot have.
 
@@ -99,7 +97,7 @@ def resolved(
     return found
 
 
-def check_guarantee(given: QueueSettings, guarantee: int, rate: int | None, config: "Config", key: KeyPath, fail: Fail) -> None:
+def check_guarantee(given: QueueSettings, guarantee: int, rate: int | None, config: Device, key: KeyPath, fail: Fail) -> None:
     """Call `fail` for a guaranteed rate that the configuration does not have, or that is above `rate`, the ceiling (None: none)."""
     if given.guarantee is not None and not (config.hierarchy and config.hierarchy.guarantees):
         fail(key, f"is set, but configuration {config.name} has no guarantees")
@@ -108,7 +106,7 @@ def check_guarantee(given: QueueSettings, guarantee: int, rate: int | None, conf
         fail(key, f"must be at most the rate, {format_rate(rate)}, not {format_rate(guarantee)}")
 
 
-def check_least(rate: int | None, config: "Config", key: KeyPath, fail: Fail) -> None:
+def check_least(rate: int | None, config: Device, key: KeyPath, fail: Fail) -> None:
     """Call `fail` for a rate that is too low for the configuration's clock and frames; None or 0: there is none."""
     least = registers.least_rate(config.clock_hz, config.max_frame_bytes)
     if rate and rate < least:
@@ -116,7 +114,7 @@ def check_least(rate: int | None, config: "Config", key: KeyPath, fail: Fail) ->
         fail(key, f"must be at least {least:,} bit/s in configuration {config.name} ({why}), not {rate:,}")
 
 
-def check_id(queue: int, config: "Config", key: KeyPath, fail: Fail) -> None:
+def check_id(queue: int, config: Device, key: KeyPath, fail: Fail) -> None:
     """Call `fail` unless the configuration has this queue."""
     if queue >= config.queues:
         fail(key, f"names queue {queue}, but configuration {config.name} has queues 0 to {config.queues - 1:,}")
@@ -127,17 +125,17 @@ def fastest(line_bps: int) -> int:
     return min(line_bps, registers.MAX_RATE_BPS)
 
 
-def default_line(config: "Config") -> int:
+def default_line(config: Device) -> int:
     """Return the rate of a link that nobody has said anything about, in bit/s."""
     return min(DEFAULT_LINE_BPS, BUS_BITS * config.clock_hz)
 
 
-def must_be_written(config: "Config") -> bool:
+def must_be_written(config: Device) -> bool:
     """Tell whether every queue has to be written: its scheduler's settings are 0 after reset, not what they are by default."""
     return config.own_scheduler is not None and bool(config.own_scheduler.settings)
 
 
-def _scheduler(given: Mapping[str, Any], config: "Config", key: KeyPath, fail: Fail) -> int:
+def _scheduler(given: Mapping[str, Any], config: Device, key: KeyPath, fail: Fail) -> int:
     part = config.own_scheduler
     if part is None:
         fail(key, f"is set, but configuration {config.name} has no scheduler of your own")
@@ -157,7 +155,7 @@ def _scheduler(given: Mapping[str, Any], config: "Config", key: KeyPath, fail: F
         fail(key, str(error))
 
 
-def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fail) -> None:
+def _check_class(given: QueueSettings, config: Device, key: KeyPath, fail: Fail) -> None:
     hierarchy = config.hierarchy
     classed = hierarchy or config.admission
     if given.weight is not None and hierarchy is None:
@@ -169,7 +167,7 @@ def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fai
         fail((*key, "traffic_class"), f"must be {most} in configuration {config.name}, not {given.traffic_class}")
 
 
-def _aqm(given: Aqm, config: "Config", key: KeyPath, fail: Fail) -> registers.Aqm:
+def _aqm(given: Aqm, config: Device, key: KeyPath, fail: Fail) -> registers.Aqm:
     part = config.aqm_part
     if part is None:
         fail(key, f"is set, but configuration {config.name} has no AQM")
@@ -184,7 +182,7 @@ def _aqm(given: Aqm, config: "Config", key: KeyPath, fail: Fail) -> registers.Aq
     return registers.Aqm(part.pack(values), given.ecn)
 
 
-def _value(setting: Setting, value: Any, config: "Config", key: KeyPath, fail: Fail) -> int:
+def _value(setting: Setting, value: Any, config: Device, key: KeyPath, fail: Fail) -> int:
     """Return a setting of an AQM as the hardware has it. Calls `fail` for what it cannot be."""
     try:
         number = setting.read(value)

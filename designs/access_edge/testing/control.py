@@ -15,6 +15,7 @@ from typing import Any
 import grpc
 import numpy as np
 import pytest
+from google.protobuf.message import Message
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
@@ -193,7 +194,8 @@ def home(name: str, node: int = 0, **fields: Any) -> Subscriber:
 def fails(code: grpc.StatusCode, words: str, call: Any, request: Any) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         call(request)
-    assert caught.value.code() == code and words in caught.value.details(), caught.value.details()
+    said = caught.value.details()
+    assert caught.value.code() == code and words in (said or ""), said
 
 
 @contextlib.contextmanager
@@ -288,7 +290,9 @@ def _flood(address: str) -> None:
         options = [("grpc.use_local_subchannel_pool", 1)]
         with grpc.insecure_channel(address, options) as channel:
             method, request = calls[number % len(calls)]
-            call = channel.unary_unary(method, request_serializer=lambda one: one.SerializeToString(), response_deserializer=bytes)
+            call: grpc.UnaryUnaryMultiCallable[Message, bytes] = channel.unary_unary(
+                method, request_serializer=lambda one: one.SerializeToString(), response_deserializer=bytes
+            )
             while True:
                 waiting = [call.future(request, timeout=30) for _ in range(4)]
                 for one in waiting:
@@ -326,7 +330,13 @@ def _flood_alike(address: str, count: str) -> None:
         time.sleep(0.02)
 
 
-_COMMANDS = {"serve": _serve, "device": _device, "watch": _watch, "flood": _flood, "flood_alike": _flood_alike}
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "serve": _serve,
+    "device": _device,
+    "watch": _watch,
+    "flood": _flood,
+    "flood_alike": _flood_alike,
+}
 
 if __name__ == "__main__":
     _COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -7,8 +7,8 @@ gates and parents among them, while traffic flows.
 import random
 from typing import Any
 
-from penstock.designs import configs
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.testing.twins import in_window
 
 Job = dict[str, Any]
@@ -21,7 +21,7 @@ LEVELS = ("none", "subscriber", "node", "port", "all")
 class HierarchyJob:
     """One random job; `tight`: the level that is congested at times, one of LEVELS, in turn by the seed."""
 
-    def __init__(self, config: configs.Configuration, seed: int, changes: bool = True) -> None:
+    def __init__(self, config: Config, seed: int, changes: bool = True) -> None:
         if config.hierarchy is None:
             raise ValueError(f"configuration {config.name} has no hierarchy")
         self._config, self._tree, self._rng, self._window = config, config.hierarchy, random.Random(seed), random.Random(seed)

@@ -35,14 +35,15 @@ class Flow:
         self.receiver: socket.socket | None = None
         self.left = given["bytes"] or None  # bytes to be given to the kernel; None: without end
         self.delivered = self.delivered_at = 0  # bytes in all; `at`: when rates begin to count
-        self.connected_ns = self.finished_ns = None
+        self.connected_ns: int | None = None
+        self.finished_ns: int | None = None
         self.round_trips: list[int] = []
         self.info: dict[str, int] = {}
         self.error = ""
         self.stopped = False
 
-    def connect(self) -> None:
-        """Begin the handshake; the thread is in the namespace of the senders."""
+    def connect(self) -> socket.socket:
+        """Begin the handshake and return the sender's end; the thread is in the namespace of the senders."""
         made = socket.socket(self.family, socket.SOCK_STREAM)
         made.setblocking(False)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -61,6 +62,7 @@ class Flow:
         self.sender = made
         with contextlib.suppress(BlockingIOError):
             made.connect((self.destination, self.given["destination_port"]))
+        return made
 
     def sample(self) -> None:
         """Read what the kernel says of it."""
@@ -128,8 +130,7 @@ class Ends:
         while (now := time.monotonic_ns()) < end_ns and check():
             while starts and begin_ns + starts[0].given["start_ns"] <= now:
                 flow = starts.pop(0)
-                flow.connect()
-                self.select.register(flow.sender, selectors.EVENT_WRITE, flow)
+                self.select.register(flow.connect(), selectors.EVENT_WRITE, flow)
             while stops and begin_ns + stops[0].given["stop_ns"] <= now:
                 self._stop(stops.pop(0))
             if not after and now >= after_ns:

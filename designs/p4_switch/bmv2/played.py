@@ -3,6 +3,7 @@
 Frames have the headers that the P4 device sees, and other random bytes behind them. Times are in nanoseconds from the beginning.
 """
 
+import builtins
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +47,7 @@ class Connection:
     min_rto_ns: int
 
     @property
-    def ends(self) -> bytes:
+    def ends(self) -> builtins.bytes:
         """Return addresses and ports as the delay line knows them."""
         ports = struct.pack("!HH", self.source_port, self.destination_port)
         return bytes([self.version]) + self.source.ljust(16, b"\0") + self.destination.ljust(16, b"\0") + ports

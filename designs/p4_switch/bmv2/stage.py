@@ -215,7 +215,7 @@ def carry_out(folder: Path) -> None:
         if packets or size:
             counters[name][str(cell)] = {"packets": packets, "bytes": size}
     arrays = {key: value for key, value in raw.items() if isinstance(value, np.ndarray)}
-    np.savez(folder / "raw.npz", **arrays)
+    np.savez(folder / "raw.npz", allow_pickle=True, **arrays)
     single = {key: value for key, value in raw.items() if key not in arrays}
     flows = [flow.result(begin) for flow in both.flows]
     found = {**single, "end_ns": end, "lost_at_lines": lost, "counters": counters, "flows": flows, "switch_cpu_seconds": switch.cpu_seconds}

@@ -11,7 +11,7 @@ import numpy as np
 
 from penstock.designs import configs
 from penstock.designs.p4_switch import program
-from penstock.designs.p4_switch.config import device
+from penstock.designs.p4_switch.config import Config, device
 from penstock.engine import engine
 from penstock.paths import DESIGNS
 
@@ -95,7 +95,7 @@ def job(packets: Sequence[Packet], **changes: Any) -> dict[str, Any]:
     }
 
 
-CONFIG = configs.load("p4_4", "p4_switch").model_copy(update={"clock_hz": CLOCK_HZ})
+CONFIG = configs.load_as(Config, "p4_4", "p4_switch").model_copy(update={"clock_hz": CLOCK_HZ})
 
 
 def run(packets: Sequence[Packet], **changes: Any) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from penstock.errors import UserError
 
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 
-def open_file(path: Path, what: str) -> BinaryIO:
+def open_file(path: Path, what: str) -> BufferedReader:
     """Open `path` for reading; `what` is what it should be ("a capture"). Raises UserError for what is no file: it may have no end.
 
     Other errors are OSError, or ValueError for a name with a zero byte.

@@ -40,7 +40,7 @@ class Result(ctypes.Structure):
 
 def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options of the bench from `--set` values (`settings` is used up). Raises UserError."""
-    options = {"mode": "fabric", "engine": "rtl", "seed": seed, **fabric.take(settings)}
+    options: dict[str, Any] = {"mode": "fabric", "engine": "rtl", "seed": seed, **fabric.take(settings)}
     if options["width"] < 32:
         raise UserError(f"--set width={options['width']}: give 32 or more, the bench writes a number into each cell")
     options["pattern"] = take_choice(settings, "pattern", PATTERNS)

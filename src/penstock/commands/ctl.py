@@ -16,6 +16,8 @@ from penstock.commands import app
 from penstock.errors import ToolError, UserError
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
     from penstock.designs.access_edge.control.client import Client
     from penstock.designs.access_edge.control.tables import Located
     from penstock.v1.queues_pb2 import GetQueueRequest
@@ -44,7 +46,7 @@ Queues = Annotated[
     ),
 ]
 _SERVER: dict[str, Any] = {}
-M = TypeVar("M")
+M = TypeVar("M", bound="Message")
 
 
 @group.callback()

@@ -45,7 +45,7 @@ def design_of(name: str) -> str:
     return having[0]
 
 
-def load(name: str, design: str | None = None) -> Any:
+def load(name: str, design: str | None = None) -> Configuration:
     """Return the configuration `name`, of any design unless one is given.
 
     Raises UserError when there is none, or when it is not sound (file, line and key).
@@ -63,6 +63,14 @@ def load(name: str, design: str | None = None) -> Any:
     except ValidationError as error:
         keys, message = _first(error)
         raise UserError(f"{_where(path, document, [name, *keys])}: {'.'.join(map(str, [name, *keys]))}: {message}") from None
+
+
+def load_as(kind: type[Config], name: str, design: str | None = None) -> Config:
+    """Return the configuration `name` of the design whose configurations are of this kind. Raises UserError."""
+    config = load(name, design)
+    if not isinstance(config, kind):
+        raise UserError(f"{name!r} is a configuration of {config.design}, not of the design that is wanted here")
+    return config
 
 
 def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
@@ -89,9 +97,9 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
         target[last] = _scalar(value, key) if isinstance(value, str) else value
         if (other := config.instead.get(key)) and other not in overrides:
             values[other] = None
-    for part in begun:
-        if left := [name for name, given in values[part].items() if given is None]:
-            raise UserError(f"{part}.{left[0]}: is missing; {config.name} has no {part} of its own, so all its settings are needed")
+    for name in begun:
+        if left := [setting for setting, given in values[name].items() if given is None]:
+            raise UserError(f"{name}.{left[0]}: is missing; {config.name} has no {name} of its own, so all its settings are needed")
     try:
         return type(config).model_validate(values)
     except ValidationError as error:
@@ -242,7 +250,7 @@ def _where(path: Path, document: CommentedMap, keys: list[str | int]) -> str:
     line = 0
     for key in keys:
         try:
-            position = node.lc.key(key) if isinstance(node, Mapping) else node.lc.item(key)
+            position = node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key)
             node = node[key]
         except (AttributeError, KeyError, IndexError, TypeError):
             break

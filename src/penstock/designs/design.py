@@ -8,7 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.driver.carrier import Carrier
+    from penstock.engine.run import Prepared
+    from penstock.library.device import Device
     from penstock.parts.manifest import Part
     from penstock.scenarios.common import CommonScenario
     from penstock.scenarios.scenario import Document
@@ -118,7 +121,8 @@ class Target:
     """
 
     need: Callable[[], None]  # raises UserError where a tool or a right is missing
-    run: Callable[[Any, int | None, Callable[[str], None]], dict[str, Any]]  # of a prepared run, bytes of a packet, words on how far it is
+    # Of a prepared run; bytes of a packet; hears how far it is.
+    run: "Callable[[Prepared, int | None, Callable[[str], None]], dict[str, Any]]"
     compared: Callable[[Mapping[str, Any], Mapping[str, Any] | None], list[dict[str, Any]]]  # figures beside those of `result.json`
     lines: Callable[[Mapping[str, Any], Mapping[str, Any] | None], list[str]]  # the same for people
 
@@ -142,8 +146,15 @@ class Control:
     serve: "Callable[[Carrier, Serving, Callable[[list[str]], None]], None]"  # until Ctrl-C; calls back with the places when it is ready
 
 
-class Design(ABC):
-    """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed.
+ConfigT = TypeVar("ConfigT", bound=Configuration)
+PlanT = TypeVar("PlanT", bound=Plan)
+ScenarioT = TypeVar("ScenarioT", bound="CommonScenario")
+
+
+class Design(ABC, Generic[ConfigT, PlanT, ScenarioT]):
+    """One design, with its own kinds of configuration, plan and scenario.
+
+    Functions that check something raise UserError: one sentence that says what, where, and what is allowed.
 
     What is not abstract here is in modules of the design's folder, which have functions of these names: `job` (build), `result` (own),
     `report` (sentences, table), `generated` (numbers, facts, use).
@@ -154,10 +165,10 @@ class Design(ABC):
     models: tuple[str, ...] = ("scenario",)  # its modules with models that the page has tables of
     engines: tuple[str, ...] = ENGINES  # that it runs on, the first one unless another is asked for; without "rtl" it has no hardware
     input_files: ClassVar[tuple[str, ...]] = ("traffic.*.pcap",)  # keys of a scenario that name files which a run reads; *: each item
-    configuration: type[Configuration]
-    scenario: "type[CommonScenario]"  # the keys of a scenario file for it
+    configuration: type[ConfigT]
+    scenario: type[ScenarioT]  # the keys of a scenario file for it
 
-    def part(self, module: str) -> Any:
+    def part(self, module: str) -> ModuleType:
         """Return a module of the design's folder; it is read when it is needed, so that the command line starts fast."""
         return importlib.import_module(f"penstock.designs.{self.name}.{module}")
 
@@ -188,45 +199,45 @@ class Design(ABC):
         return DESIGNS / self.name / "rtl" / f"{self.name}.f"
 
     @abstractmethod
-    def parameters(self, config: Any) -> dict[str, str]:
+    def parameters(self, config: ConfigT) -> dict[str, str]:
         """Return the parameters of the top module in this configuration, as SystemVerilog."""
 
     @abstractmethod
-    def widths(self, config: Any) -> dict[str, int]:
+    def widths(self, config: ConfigT) -> dict[str, int]:
         """Return what stands in the widths of the top module's ports: `[AddrWidth-1:0]`."""
 
     @abstractmethod
-    def defines(self, config: Any) -> dict[str, int]:
+    def defines(self, config: ConfigT) -> dict[str, int]:
         """Return the macros that `model/shim.cpp` is compiled with."""
 
-    def plugs(self, config: Any) -> dict[str, str]:
+    def plugs(self, config: ConfigT) -> dict[str, str]:
         """Return files that stand in the place of those of their names in the list of sources, in this configuration: texts by name."""
         return {}
 
-    def parts(self, config: Any) -> "list[Part]":
+    def parts(self, config: ConfigT) -> "list[Part]":
         """Return the parts (penstock.parts) that are built in, in this configuration."""
         return []
 
-    def ports(self, config: Any) -> int:
+    def ports(self, config: ConfigT) -> int:
         """Return how many inputs and outputs a device has where hosts can stand, each at its own; 1: one of each."""
         return 1
 
     @abstractmethod
-    def live_queue(self, config: Any, plan: Any, queue: int) -> LiveQueue:
+    def live_queue(self, config: ConfigT, plan: PlanT, queue: int) -> LiveQueue:
         """Return what is known of a queue, by its number in the engine."""
 
-    def plan(self, scenario: Any, document: "Document", config: Any, engine: str) -> Plan:
+    def plan(self, scenario: ScenarioT, document: "Document", config: ConfigT, engine: str) -> PlanT:
         """Return the plan of a scenario; on the RTL the job's `device.library` is empty still."""
-        plan: Plan = self.part("job").build(scenario, document, config, engine)
+        plan: PlanT = self.part("job").build(scenario, document, config, engine)
         return plan
 
-    def own_result(self, raw: dict[str, Any], config: Any, plan: Any) -> dict[str, Any]:
+    def own_result(self, raw: dict[str, Any], config: ConfigT, plan: PlanT) -> dict[str, Any]:
         """Return what `result.json` holds besides the keys of every design (penstock.engine.result)."""
         found: dict[str, Any] = self.part("result").own(raw, config, plan)
         return found
 
     @abstractmethod
-    def plot_data(self, raw: dict[str, Any], config: Any, plan: Any) -> "dict[str, NDArray[Any]]":
+    def plot_data(self, raw: dict[str, Any], config: ConfigT, plan: PlanT) -> "dict[str, NDArray[Any]]":
         """Return the arrays of `series.npz`."""
 
     def sentences(self, result: dict[str, Any]) -> list[str]:
@@ -267,31 +278,31 @@ class Design(ABC):
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the configuration's sizes in a few words: `64 queues`."""
 
-    def sizes(self, config: Any) -> str:
+    def sizes(self, config: ConfigT) -> str:
         """Return how large a configuration is and what it has, in a few words."""
         return self.hardware({"device": config.model_dump(mode="json"), "config": config.name, "design": self.name})
 
-    def numbers(self, config: Any) -> Mapping[str, tuple[str, str]]:
+    def numbers(self, config: ConfigT) -> Mapping[str, tuple[str, str]]:
         """Return what the test bench of a generated folder must know of a configuration: type and value of each constant, SystemVerilog."""
         found: Mapping[str, tuple[str, str]] = self.part("generated").numbers(config)
         return found
 
-    def test_numbers(self, config: Any) -> Mapping[str, Any]:
+    def test_numbers(self, config: ConfigT) -> Mapping[str, Any]:
         """Return what the cocotb test of a generated folder must know of a configuration."""
         found: Mapping[str, Any] = self.part("generated").test_numbers(config)
         return found
 
-    def facts(self, config: Any) -> str:
+    def facts(self, config: ConfigT) -> str:
         """Return tables of a configuration's numbers, Markdown, for the README of a generated folder."""
         return str(self.part("generated").facts(config))
 
-    def use(self, config: Any) -> str:
+    def use(self, config: ConfigT) -> str:
         """Return how its ports are used, a few sentences, for the same page."""
         return str(self.part("generated").use(config))
 
     @abstractmethod
-    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
-        """Return a device held open (penstock.library.device.Device); `given` has the keys of a scenario that say what it is."""
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> "Device":
+        """Return a device held open; `given` has the keys of a scenario that say what it is."""
 
     def benches(self) -> Mapping[str, Bench]:
         """Return its own benches by name."""
@@ -310,26 +321,30 @@ class Design(ABC):
         return {}
 
 
-class ModelDesign(Design):
+# What `load` returns; whoever has it gives it configurations, plans and scenarios that are its own.
+AnyDesign: TypeAlias = "Design[Configuration, Plan, CommonScenario]"
+
+
+class ModelDesign(Design[ConfigT, PlanT, ScenarioT]):
     """A design that has the model engine only: there is nothing of it to lint, to synthesise or to generate."""
 
     engines = ("model",)
 
-    def sizes(self, config: Any) -> str:
+    def sizes(self, config: ConfigT) -> str:
         """Return that the scenario says how large it is."""
         return "as large as its scenario says"
 
-    def parameters(self, config: Any) -> dict[str, str]:
+    def parameters(self, config: ConfigT) -> dict[str, str]:
         """Raise UserError."""
         self.need_rtl("parameters")
         return {}
 
-    def widths(self, config: Any) -> dict[str, int]:
+    def widths(self, config: ConfigT) -> dict[str, int]:
         """Raise UserError."""
         self.need_rtl("widths")
         return {}
 
-    def defines(self, config: Any) -> dict[str, int]:
+    def defines(self, config: ConfigT) -> dict[str, int]:
         """Raise UserError."""
         self.need_rtl("defines")
         return {}
@@ -345,9 +360,9 @@ def with_rtl() -> list[str]:
     return [name for name in names() if "rtl" in load(name).engines]
 
 
-def load(name: str) -> Design:
+def load(name: str) -> AnyDesign:
     """Return a design. Raises UserError."""
     if name not in names():
         raise UserError(f"there is no design {name!r}{nearest(name, names())}")
-    design: Design = importlib.import_module(f"penstock.designs.{name}.design").DESIGN
+    design: AnyDesign = importlib.import_module(f"penstock.designs.{name}.design").DESIGN
     return design

@@ -10,6 +10,7 @@ import socket
 import socketserver
 import struct
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,7 @@ def send(to: socket.socket, what: int, words: NDArray[np.uint32]) -> None:
     """Send a message. Raises OSError."""
     to.sendall(HEAD.pack(MAGIC, what, words.size, 0))
     if words.size:
-        to.sendall(memoryview(words).cast("B"))
+        to.sendall(words.data.cast("B"))
 
 
 def receive(source: socket.socket) -> tuple[int, NDArray[np.uint32]] | None:
@@ -161,7 +162,7 @@ class _Client(socketserver.BaseRequestHandler):
 
 
 @contextlib.contextmanager
-def listening(path: Path, carrier: Carrier):  # type: ignore[no-untyped-def]
+def listening(path: Path, carrier: Carrier) -> Iterator[None]:
     """Let clients at the socket `path` use a device, inside of the `with`. Only this user may connect. Raises CarrierError."""
     with contextlib.suppress(FileNotFoundError):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:

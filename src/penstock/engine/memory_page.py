@@ -49,8 +49,8 @@ BATCHES = (8, 32, 64)
 
 
 def _table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> list[str]:
-    head = [str(value) for value in head]
-    lines = [head, ["---"] * len(head), *([cell(str(value)) for value in row] for row in rows)]
+    heads = [str(value) for value in head]
+    lines = [heads, ["---"] * len(heads), *([cell(str(value)) for value in row] for row in rows)]
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
@@ -128,7 +128,7 @@ def crossbar_table() -> list[str]:
     for port, published in _SHUHAI_CYCLES.items():
         words = f"idle read from ports {port} to {port + 3} to pseudo channel 0"
         rows.append((words, published, dram.crossbar_latency(port), "Shuhai, table VI"))
-    for words, pairs, write, beats, published, source in (
+    for words, pairs, write, beats, other, source in (
         ("sequential reads from port 28 to pseudo channel 0, GB/s", [(28, 0)], 0, 8, "as near", "Shuhai, section V"),
         ("sequential writes from port 28 to pseudo channel 0, GB/s", [(28, 0)], 1, 8, "as near", "Shuhai, section V"),
         ("32 ports, each to its own, reads, GB/s", [(p, p) for p in range(32)], 0, 8, "425", "Shuhai, abstract"),
@@ -137,7 +137,7 @@ def crossbar_table() -> list[str]:
         ("the same, writes of 64 byte", [(p, p + 4) for p in range(4)], 1, 1, "a dead cycle each", "PG276"),
         ("32 ports across (0 to 31, 1 to 30, ...), reads, GB/s", [(p, 31 - p) for p in range(32)], 0, 8, "-", "4 links in the middle"),
     ):
-        rows.append((words, published, f"{dram.crossbar_bandwidth(pairs, write, beats, max(300, 3000 // len(pairs))):.2f}", source))
+        rows.append((words, other, f"{dram.crossbar_bandwidth(pairs, write, beats, max(300, 3000 // len(pairs))):.2f}", source))
     return _table(("what", "published", "here", "by"), rows)
 
 
@@ -195,9 +195,9 @@ TABLES |= {"crossbar": crossbar_table, "crossbar values": crossbar_values}
 def updated(text: str) -> str:
     """Return the page with its tables written anew."""
     for name, table in TABLES.items():
-        section = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        lines = "\n".join(table())
-        text = section.sub(lambda match, lines=lines: f"{match[1]}\n{lines}\n\n{match[2]}", text)
+        section = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+        lines = "\n".join(["", *table(), "", ""])
+        text = section.sub(lines.replace("\\", r"\\"), text)
     return text
 
 

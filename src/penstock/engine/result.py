@@ -299,11 +299,16 @@ class _Series:
         if curves.outputs:
             found = found.get("outputs", {})
             ids = range(np.asarray(found["bytes"]).shape[1]) if found else []
-        whole, exact = (
-            [np.asarray(found.get(key, np.zeros((0, len(ids))))).astype(kind) for key in keys]
-            for keys, kind in ((("bytes", "packets"), np.int64), (("latency_mean", "latency_max"), np.float64))
+        size, packets, mean, most = (
+            np.asarray(found.get(key, np.zeros((0, len(ids))))) for key in ("bytes", "packets", "latency_mean", "latency_max")
         )
-        return cls(dict(zip(ids, range(len(ids)), strict=True)), *whole, *exact)
+        return cls(
+            dict(zip(ids, range(len(ids)), strict=True)),
+            size.astype(np.int64),
+            packets.astype(np.int64),
+            mean.astype(np.float64),
+            most.astype(np.float64),
+        )
 
     def column(self, ident: int, points: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None:
         """Return bytes, mean and highest latency in cycles (NaN where no frame left) over time; None of what has no series."""

@@ -8,14 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.basics.growing import growing
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.command_line.console import working
-from penstock.designs.design import ENGINES
+from penstock.designs.design import ENGINES, AnyDesign, Configuration, Plan
 from penstock.errors import UserError
+
+if TYPE_CHECKING:
+    from penstock.scenarios.common import CommonScenario
+    from penstock.scenarios.network import Network
+    from penstock.scenarios.scenario import Document
 
 MAX_NAME_BYTES = 255  # of a file, on the file systems of Linux
 
@@ -40,11 +45,17 @@ class Prepared:
     """A scenario that was read and checked: what it says, the device that it names, and the plan of its run."""
 
     name: str
-    described: Any
-    document: Any
-    design: Any
-    config: Any
-    plan: Any
+    described: "CommonScenario"
+    document: "Document"
+    design: AnyDesign
+    config: Configuration
+    plan: Plan
+
+    @property
+    def network(self) -> "Network":
+        """The hosts around the device, which a run with live traffic has."""
+        assert self.described.network is not None, "no live traffic"
+        return self.described.network
 
     def summary(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Return what is in `result.json` after a run."""
@@ -126,6 +137,8 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 def output_pcap(run: Prepared, out: Path) -> Path | None:
     """Return the file for the frames that leave, None when the scenario asks for none. Raises UserError for one that cannot be."""
     described, document = run.described, run.document
+    file = document.path
+    assert file is not None, "a run is of a file"
     given = described.output.pcap
     if given is None:
         return None
@@ -136,15 +149,15 @@ def output_pcap(run: Prepared, out: Path) -> Path | None:
     there = path.resolve()  # `out` need not be there yet, and `..` leads out of it
     if taken or (there.exists() and not there.is_file()) or Path(given).name in ("", ".."):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
-    read = [document.path.name, *(source.pcap for source in described.traffic if hasattr(source, "pcap"))]
-    if path.resolve() in [(document.path.parent / name).resolve() for name in read]:
+    read = [file.name, *(source.pcap for source in described.traffic if hasattr(source, "pcap"))]
+    if path.resolve() in [(file.parent / name).resolve() for name in read]:
         document.fail(("output", "pcap"), f'names "{given}", which this run reads')
     if any(parent.is_file() for parent in {*path.parents} - {out, *out.parents}):  # `out` itself is looked at later
         document.fail(("output", "pcap"), f'names "{given}", but one of its folders is a file')
     return path
 
 
-def simulate(job: dict[str, Any], config: Any, scenario: Path, doing: str = "") -> dict[str, Any]:
+def simulate(job: dict[str, Any], config: Configuration, scenario: Path, doing: str = "") -> dict[str, Any]:
     """Run the job of a scenario, build what it needs, and return the engine's result; progress is shown behind the words `doing`.
 
     Raises UserError for what only the engine can find, RunError.

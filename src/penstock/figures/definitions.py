@@ -6,7 +6,7 @@ A command is its own name: two tables that show the same one show the same measu
 
 import itertools
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,13 +134,13 @@ class Topic:
     def _row(self, table: Table, words: Cell) -> Iterator[Shown]:
         for column in table.columns:
             known = {"more": "", **words, **column.given}
-            text = templates.filled(column.show, lambda key, known=known: known[key], only_known=True)
+            text = templates.filled(column.show, known.__getitem__, only_known=True)
             if not templates.keys(text):
                 yield Shown(text, known, None)
                 continue
             template = words.get("command") or column.command or table.command
             try:
-                command = templates.filled(template, lambda key, known=known: known[key])
+                command = templates.filled(template, known.__getitem__)
             except KeyError as error:
                 raise UserError(f"{shown(self.path)}: column {column.head!r}: no row has {error.args[0]!r}") from None
             yield Shown(text, known, _plain(command))
@@ -211,7 +211,7 @@ def topics(root: Path = ROOT) -> dict[str, Topic]:
     return found
 
 
-def owners(known: dict[str, Topic]) -> dict[str, Topic]:
+def owners(known: Mapping[str, Topic]) -> dict[str, Topic]:
     """Return, for each command of an expected.yaml, the topic that keeps its result."""
     return {command: topic for topic in known.values() for command in topic.area}
 

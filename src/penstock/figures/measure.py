@@ -124,9 +124,9 @@ def measure(rows: list[Row], jobs: int, report: Report, ended: dict[str, Done]) 
     rates = [row for row in rows if row.rates]
     alone = {row.command: call(row) for row in rates}
     for row in rates:
-        ended[row.command] = done = _with_ratios(alone[row.command], alone)
-        if done.measured:
-            _keep(row, digests[row.command], done.measured)
+        ended[row.command] = rated = _with_ratios(alone[row.command], alone)
+        if rated.measured:
+            _keep(row, digests[row.command], rated.measured)
 
 
 def _with_ratios(done: Done, ended: dict[str, Done]) -> Done:

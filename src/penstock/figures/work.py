@@ -83,7 +83,8 @@ class Work:
             for topic, rows in self.chosen:
                 for command in rows:
                     if command in outcomes and command in self.files[topic.name]:
-                        own = Done(rows[command], _only(outcomes[command].measured, rows[command]), outcomes[command].failure)
+                        measured = outcomes[command].measured
+                        own = Done(rows[command], measured and _only(measured, rows[command]), outcomes[command].failure)
                         check.compare(report, rows[command], self.files[topic.name][command], own)
         left = [command for command in there if command not in outcomes]
         return {
@@ -132,9 +133,7 @@ class Work:
         return written
 
 
-def _only(measured: Measured | None, row: Row) -> Measured | None:
+def _only(measured: Measured, row: Row) -> Measured:
     """Return a measurement with the keys of `row` alone: another topic may keep others of the same command."""
-    if measured is None:
-        return None
     values = {key: measured.values[key] for key in row.keys if key in measured.values}
     return Measured(**{**vars(measured), "values": values})

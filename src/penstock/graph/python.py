@@ -89,6 +89,8 @@ def _walk(node: ast.AST, found: Named, imports: list[tuple[str, str | None, str]
     elif kind is ast.ImportFrom:
         for alias in node.names:  # type: ignore[attr-defined]
             imports.append((node.module or "", alias.name, alias.asname or alias.name))  # type: ignore[attr-defined]
+    elif kind is ast.If and type(node.test) is ast.Name and node.test.id == "TYPE_CHECKING":  # type: ignore[attr-defined]
+        return  # it never runs
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):

@@ -79,11 +79,11 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
     for each in found:
         if each.interface:
             kind = _KINDS[each.of.name.split("_")[1]]
-            said = (
+            about = (
                 None if each.interface in begun else _parameters(each.interface, [one for one in found if one.interface == each.interface])
             )
             begun.add(each.interface)
-            lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", said)
+            lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", about)
         lines.append(f"    {each.direction:6} wire {_width(each.bits):9} {each.name}{',' if each is not found[-1] else ''}")
     pins = [
         "      .clk_i(aclk)",
@@ -150,7 +150,14 @@ def _parameters(interface: str, ports: list[Flat]) -> str:
     bits = {each.signal: each.bits for each in ports}
     if "tdata" in bits:
         widths = {name: bits.get(signal, 0) for name, signal in _AXIS_WIDTHS.items()}
-        said = {"TDATA_NUM_BYTES": bits["tdata"] // 8, **widths, "HAS_TREADY": 1, "HAS_TSTRB": 0, "HAS_TKEEP": 1, "HAS_TLAST": 1}
+        said: dict[str, int | str] = {
+            "TDATA_NUM_BYTES": bits["tdata"] // 8,
+            **widths,
+            "HAS_TREADY": 1,
+            "HAS_TSTRB": 0,
+            "HAS_TKEEP": 1,
+            "HAS_TLAST": 1,
+        }
     elif "awlen" in bits:
         said = {
             "PROTOCOL": "AXI4", "DATA_WIDTH": bits["wdata"], "ADDR_WIDTH": bits["awaddr"], "ID_WIDTH": bits["awid"],

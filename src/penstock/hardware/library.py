@@ -3,11 +3,15 @@
 import re
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from penstock.basics import groups
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
 from penstock.paths import BLOCKS, DESIGNS, read_file_list
+
+if TYPE_CHECKING:
+    from pyslang import syntax
 
 
 @cache
@@ -56,6 +60,15 @@ def main_module(name: str) -> str:
     raise UserError(f"there is no block, design or module {name!r}{nearest(name, {*modules(), *file_lists(), *short})}")
 
 
+def headers(tree: "syntax.SyntaxTree") -> "list[syntax.ModuleHeaderSyntax]":
+    """Return the headers of the modules and packages in a source; the tree must outlive them."""
+    from pyslang import syntax
+
+    root = tree.root
+    members = root.members if isinstance(root, syntax.CompilationUnitSyntax) else [root]
+    return [member.header for member in members if isinstance(member, syntax.ModuleDeclarationSyntax)]
+
+
 def parameters_of(module: str) -> dict[str, str]:
     """Return the parameters of `module` that can be set, each with the text of its default."""
     groups.need("reading SystemVerilog", "generate")
@@ -63,9 +76,8 @@ def parameters_of(module: str) -> dict[str, str]:
 
     path = next(path for path in sources_of(module) if path.stem == module)
     tree = syntax.SyntaxTree.fromFile(str(path))  # must outlive everything that is taken from it
-    for member in tree.root.members:
-        header = getattr(member, "header", None)
-        if header is None or header.name.value != module or header.parameters is None:
+    for header in headers(tree):
+        if header.name.value != module or header.parameters is None:
             continue
         found = {}
         for declaration in header.parameters.declarations:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from penstock import cache
 from penstock.basics import children
-from penstock.hardware import assertions, library
+from penstock.hardware import assertions, library, typecheck
 from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
 
 RULES = ROOT / "lint"
@@ -185,11 +185,13 @@ def check_messages() -> Result:
     messages = 0
     for path in _files(*SV):
         tree = syntax.SyntaxTree.fromText(path.read_text())  # must outlive everything that is taken from it
-        for module in tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]:
-            if module.kind != syntax.SyntaxKind.ModuleDeclaration:
+        root = tree.root
+        for module in root.members if isinstance(root, syntax.CompilationUnitSyntax) else [root]:
+            if not isinstance(module, syntax.ModuleDeclarationSyntax) or module.kind != syntax.SyntaxKind.ModuleDeclaration:
                 continue
-            name, tasks = module.header.name.value, []
-            module.visit(lambda node, tasks=tasks: tasks.append(node) if node.kind == syntax.SyntaxKind.ElabSystemTask else None)
+            name = module.header.name.value
+            tasks: list[syntax.ElabSystemTaskSyntax] = []
+            module.visit(lambda node, tasks=tasks: tasks.append(node) if isinstance(node, syntax.ElabSystemTaskSyntax) else None)
             messages += len(tasks)
             for task in tasks:
                 text = re.search(r'"([^"]*)', str(task.arguments))
@@ -298,6 +300,15 @@ def check_ruff_format() -> Result:
     return Result(f"{len(_files('.py'))} files", _findings(_run("ruff", "format", "--quiet", "--diff", ".")))
 
 
+def check_types() -> Result:
+    """Python: types, of the whole package and of the designs in it."""
+    package, designs = ROOT / "src" / "penstock", ROOT / "designs"
+    if not package.is_dir():
+        return Result("0 files")
+    done = typecheck.check(package, designs, ROOT / "pyproject.toml", BUILD)
+    return Result(f"{len([path for path in _files('.py') if path.is_relative_to(package)])} files and designs", _findings(done))
+
+
 def check_clang_format() -> Result:
     """C++: layout."""
     files = _relative(_files(*CPP))
@@ -357,5 +368,6 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "slang": check_slang,
     "ruff": check_ruff,
     "layout-py": check_ruff_format,
+    "types": check_types,
     "layout-cpp": check_clang_format,
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 from penstock.basics import groups
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
+from penstock.hardware import library
 from penstock.parts.manifest import Part
 from penstock.paths import BLOCKS, shown
 
@@ -36,10 +37,8 @@ def header(path: Path, module: str) -> Header | None:
     from pyslang import syntax
 
     tree = syntax.SyntaxTree.fromText(path.read_text(errors="replace"))  # must outlive everything that is taken from it
-    members = tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]
-    for member in members:
-        found = getattr(member, "header", None)
-        if found is None or found.name.valueText != module:
+    for found in library.headers(tree):
+        if found.name.valueText != module:
             continue
         shape = Header()
         for declaration in found.parameters.declarations if found.parameters else ():

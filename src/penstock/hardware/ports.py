@@ -51,7 +51,7 @@ class Head:
 def shown() -> dict[str, Path]:
     """Return the modules of the page, each with its source, by folder and name."""
     sources: dict[str, Path] = {}
-    mains = set()
+    mains: set[str] = set()
     for file_list in library.file_lists().values():
         own = [path for path in read_file_list(file_list) if path.stem in library.modules() and path.parent == file_list.parent]
         sources |= {path.stem: path for path in own}
@@ -75,9 +75,8 @@ def head(path: Path) -> Head:
     text = path.read_text()
     lines = text.splitlines()
     tree = syntax.SyntaxTree.fromText(text)  # must outlive everything that is taken from it
-    members = tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]
-    header = next((member.header for member in members if getattr(member, "header", None) and member.header.name.value == path.stem), None)
-    if header is None or header.ports is None:
+    header = next((header for header in library.headers(tree) if header.name.value == path.stem), None)
+    if header is None or not isinstance(header.ports, syntax.AnsiPortListSyntax):
         raise UserError(f"{path}: has no module {path.stem} with ports")
     line_at = tree.sourceManager.getLineNumber
     parameters = []

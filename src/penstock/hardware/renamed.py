@@ -9,6 +9,7 @@ from pathlib import Path
 
 from penstock.basics import groups
 from penstock.errors import UserError
+from penstock.hardware import library
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _OURS = re.compile(r"(?<![A-Za-z0-9])pst_\w*")  # with which all modules, packages and files begin
@@ -87,8 +88,7 @@ def declared(text: str) -> list[str]:
     from pyslang import syntax
 
     tree = syntax.SyntaxTree.fromText(text)
-    members = tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]
-    return [member.header.name.valueText for member in members if hasattr(getattr(member, "header", None), "name")]
+    return [header.name.valueText for header in library.headers(tree)]
 
 
 def declarations_renamed(text: str, names: Mapping[str, str]) -> str:
@@ -104,7 +104,7 @@ def declarations_renamed(text: str, names: Mapping[str, str]) -> str:
 
     def take(token: object) -> None:
         name = getattr(token, "valueText", None)
-        if name in names:
+        if isinstance(name, str) and name in names:
             places.add((token.location.offset, name))  # type: ignore[attr-defined]
 
     def visit(node: object) -> None:

@@ -218,7 +218,7 @@ def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
             "--quiet", "--log", f"{here}/nextpnr{seed}.log", *(["--sdf", f"{here}/{delays.name}"] if job.paths else []),
             "--placer-heap-timingweight", str(job.timing_weight),
         ]  # fmt: skip
-        _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", lambda text, seed=seed: progress(f"seed {seed}: {text}"))
+        _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", _before(f"seed {seed}: ", progress))
         speeds += [round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)]
         if job.paths:
             progress(f"seed {seed}: longest paths")
@@ -266,6 +266,10 @@ def run_tool(command: list[str], log: Path, progress: Progress) -> None:
     """Run Yosys with a script, in HERE; `progress` hears what it does. Raises SynthesisError."""
     groups.need("synthesis", "synth")
     _tool(command, log, _yosys_stage, progress)
+
+
+def _before(words: str, progress: Progress) -> Progress:
+    return lambda text: progress(words + text)
 
 
 def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: Progress) -> None:

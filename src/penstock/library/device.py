@@ -50,10 +50,11 @@ class Device:
 
     def advance(self, time: str | None = None, *, cycles: int | None = None) -> None:
         """Let time pass: "10 ms", or so many cycles of the clock. Raises UserError, Fault; KeyboardInterrupt leaves the device usable."""
-        if (time is None) == (cycles is None):
+        span = cycles if time is None else time
+        if span is None or (time is not None and cycles is not None):
             raise UserError('advance() needs a time such as "10 ms", or cycles=')
         self._start()
-        self._do(self._session.advance, self.now_cycles + self._span(cycles if time is None else time))
+        self._do(self._session.advance, self.now_cycles + self._span(span))
 
     def drain(self, at_most: str | int = "1 s") -> bool:
         """Let time pass until the device is empty and all that was sent has arrived, but no longer than `at_most`. Return whether it is."""

@@ -11,6 +11,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 from penstock.errors import UserError
 from penstock.network import spaces
@@ -18,6 +20,8 @@ from penstock.network import spaces
 CLONE_NEWPID = 0x20000000
 PR_SET_PDEATHSIG = 1
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+Handlers = dict[signal.Signals, Callable[[int, FrameType | None], Any] | int | None]  # what is done at signals
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -73,8 +77,8 @@ def _between(work: Callable[[], int], parent: int, writing: int) -> None:
         try:
             spaces.enter_own()
             if _LIBC.unshare(CLONE_NEWPID) != 0:
-                number = ctypes.get_errno()
-                raise spaces.Refused(f"the kernel gives no namespace of processes ({os.strerror(number)})")
+                reason = os.strerror(ctypes.get_errno())
+                raise spaces.Refused(f"the kernel gives no namespace of processes ({reason})")
         except (spaces.Refused, OSError) as error:
             os.write(writing, str(error).encode())
             os._exit(2)
@@ -133,12 +137,12 @@ def _forward_to(child: int) -> None:
         signal.signal(number, forward)
 
 
-def _pass_on(child: int) -> dict[int, object]:
+def _pass_on(child: int) -> Handlers:
     before = {number: signal.getsignal(number) for number in SIGNALS}
     _forward_to(child)
-    return dict(before)
+    return before
 
 
-def _stop_passing(before: dict[int, object]) -> None:
+def _stop_passing(before: Handlers) -> None:
     for number, handler in before.items():
-        signal.signal(number, handler)  # type: ignore[arg-type]
+        signal.signal(number, handler)

@@ -57,7 +57,7 @@ def run(
     request = Request(scenario, settings, seed, engine=engine)
     checked = prepare(request, live=True)
     first = next(source for source in checked.plan.job["sources"] if source["kind"] == "wire")["from"]
-    ends = checked.described.network.ends
+    ends = checked.network.ends
     address = next(end for number, end in enumerate(ends) if (end.name == server if server else number == first)).addresses[0].ip
     with tempfile.TemporaryDirectory(prefix="penstock-live-") as name:
         folder = Path(name)

@@ -86,7 +86,8 @@ def waits(rows: NDArray[Any]) -> Waits:
         elif key in came:
             found.append((at, at - came.pop(key), int(row["bytes"])))
     columns = np.array(found, dtype=np.int64).reshape(-1, 3).T
-    return Waits(*columns, lost + len(came))
+    left, waited, length = columns
+    return Waits(left, waited, length, lost + len(came))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequenc
     """Return what is in `result.json` of a live run; `found`: as of every run, `told`: what the applications tell."""
     wire, clock = raw["wire"], run.config.clock_hz
     seconds = min(int(raw["cycles"]) / clock, run.described.duration / PS_PER_SECOND)
-    names = [end.name for end in run.described.network.ends]
+    names = [end.name for end in run.network.ends]
     queues = [_queue(run, number, counts, clock) for number, counts in wire["queues"].items()]
     bottlenecks = _outputs(found, raw, run, seconds) or _bottlenecks(queues, raw, run, seconds)
     first = max(bottlenecks, key=lambda row: row["carried_bps"] / row["bottleneck_bps"], default=None)
@@ -28,7 +28,7 @@ def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequenc
         notes.append(f"Only {kept:,} of the {raw['packets']['out']:,} frames that left were kept one by one.")
     if wire["stops"]:
         stood = format_time_ns(wire["stood_still_ns"])
-        slack = format_time_ns(run.described.network.slack / 1000)
+        slack = format_time_ns(run.network.slack / 1000)
         times = f"{wire['stops']:,} times it was {slack} behind, and the device stood still for {stood} in all"
         ran = int(raw["cycles"]) / clock
         took = format_time_ns(ran * 1e9 + wire["stood_still_ns"])

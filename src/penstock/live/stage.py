@@ -108,7 +108,7 @@ def _applications(run: Prepared) -> list[Any]:
 
 def _place(run: Prepared, live: Live) -> int:
     """Return the host on which the command runs."""
-    names = [end.name for end in run.described.network.ends]
+    names = [end.name for end in run.network.ends]
     if live.at is not None:
         if live.at not in names:
             raise UserError(f"--at {live.at}: there is no such host, allowed: {', '.join(names)}")
@@ -133,7 +133,7 @@ def _uplink(run: Prepared, live: Live, stack: contextlib.ExitStack) -> _Way | No
     if live.uplink is None:
         return None
     first = next(source for source in run.plan.job["sources"] if source["kind"] == "wire")
-    router = run.described.network.ends[first["from"]]
+    router = run.network.ends[first["from"]]
     address = next((one for one in router.addresses if one.version == 4), None)
     if address is None:
         raise UserError(f"--uplink {live.uplink}: needs an IPv4 address of {router.name}, the host behind which the others get out")
@@ -169,10 +169,10 @@ def _inside(turn: _Turn, way: _Way | None) -> int:
     from penstock.reports import report
 
     live, run = turn.live, turn.run
-    made = hosts.make(run.described.network)
+    made = hosts.make(run.network)
     if way is not None:
         way.uplink.connect(made[way.router].space, way.inside)
-        hosts.lead_out(made, run.described.network, way.router)
+        hosts.lead_out(made, run.network, way.router)
     with growing_result(run, turn.out) as grown:
         raw, told = _run(turn, made, grown)
         with working("Writing the result"):
@@ -199,7 +199,7 @@ def _run(turn: _Turn, made: Sequence[Host], folder: Path) -> tuple[dict[str, Any
     job = run.plan.job
     job["wire"]["files"] = [host.file for host in made]
     by_name = {host.name: host for host in made}
-    serve(made, run.described.network.ends, folder)
+    serve(made, run.network.ends, folder)
     programs = Programs(applications, by_name, folder)
     end = int(job["duration_cycles"])  # programs say their results to each other over the network, so that goes on for a while
     if applications or live.command:

@@ -26,7 +26,7 @@ from penstock.network.spaces import Space
 
 NOTES = Path("/run/penstock")
 FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
-POOL = ipaddress.ip_network("100.64.0.0/16")  # shared address space (RFC 6598): no host of a scenario has such an address
+POOL = ipaddress.IPv4Network("100.64.0.0/16")  # shared address space (RFC 6598): no host of a scenario has such an address
 INSIDE = "uplink"
 
 

@@ -137,8 +137,8 @@ def _scripts(path: Path, program: dict[str, Any], frames: int, seed: int) -> Ite
     script, entries = stf.Script(), "none"
     if (file := path.with_suffix(".stf")).is_file():
         script, entries = stf.read(file, program), file.name
-    elif file := _runtime_of(path):
-        script.after, entries = stf.runtime(file, program), file.name
+    elif runtime := _runtime_of(path):
+        script.after, entries = stf.runtime(runtime, program), runtime.name
     more = list(guess.steps(frames, script.steps))
     if more:
         more[0].commands += script.after

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -132,6 +132,12 @@ class SimpleSwitch:
         rest.wait(self.process, SWITCH, f"after frame {self._next - 1}")
 
 
+def _close(ports: Iterable[_Port]) -> None:
+    for port in ports:
+        if port.pipe >= 0:
+            os.close(port.pipe)
+
+
 def _record(index: int, frame: bytes) -> bytes:
     if len(frame) > MOST_BYTES:
         raise ValueError(f"a frame has {len(frame)} bytes")
@@ -156,7 +162,7 @@ def started(
             file = os.open(pipe, os.O_RDWR | os.O_CLOEXEC)
             made[number] = _Port(number, file, folder / f"{number}_out.pcap")
             os.write(file, _CAPTURE)
-        stack.callback(lambda: [os.close(port.pipe) for port in made.values() if port.pipe >= 0])
+        stack.callback(_close, made.values())
         for index, (number, frame) in reversed(list(enumerate(frames))):
             made[number].left.append(_record(index, frame))
         with socket.socket() as free:

@@ -3,7 +3,9 @@
 from typing import Any
 
 
-def entry(part: str, what: str, unit: str, paper: float, ours: float | None, ci95: float | None = None, note: str = "") -> dict[str, Any]:
+def entry(
+    part: str, what: str, unit: str, paper: float | None, ours: float | None, ci95: float | None = None, *, note: str = ""
+) -> dict[str, Any]:
     """Return one line of the comparison. `difference` is ours over the paper's, less one; None where one of them is missing or 0."""
     difference = None if ours is None or not paper else round(ours / paper - 1, 4)
     return {"part": part, "what": what, "unit": unit, "paper": paper, "ours": ours, "ci95": ci95, "difference": difference, "note": note}

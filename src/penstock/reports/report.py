@@ -59,7 +59,7 @@ Series = dict[str, NDArray[Any]]
 def write_series(path: Path, series: Series) -> None:
     """Write the arrays of the plots."""
     with path.open("wb") as file:
-        np.savez_compressed(file, **series)
+        np.savez_compressed(file, allow_pickle=True, **series)
 
 
 def rebuild(folder: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.basics.units import format_bytes, format_cycle_rate, format_rate, format_time_ns
 from penstock.designs import configs
-from penstock.designs.design import Design, Table, load
+from penstock.designs.design import AnyDesign, Table, load
 from penstock.live import report as live
 
 MAX_ROWS = 10
@@ -52,7 +52,7 @@ def _connections(tcp: dict[str, Any] | None) -> list[str]:
     return [f"TCP      {line}; {tcp['retransmits']:,} segments sent again, {tcp['timeouts']:,} timeouts"]
 
 
-def design_of(result: dict[str, Any]) -> Design:
+def design_of(result: dict[str, Any]) -> AnyDesign:
     """Return the design that a result is of; results of before there were several do not name it. Raises UserError."""
     return load(result["design"] if "design" in result else configs.design_of(result["config"]))
 

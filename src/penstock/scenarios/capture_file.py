@@ -7,7 +7,7 @@ import lzma
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import zstandard
 
@@ -29,7 +29,7 @@ class Cut(UserError):
 class _Zstd(io.RawIOBase):
     """What a file of zstd's frames unpacks to. Raises EOFError where the last one is cut, which zstandard's own readers take for an end."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: io.BufferedReader) -> None:
         self._file = file
         self._frame = self._another()
         self._packed, self._unpacked, self._at = b"", b"", 0
@@ -61,19 +61,19 @@ class _Zstd(io.RawIOBase):
         return len(part)
 
 
-def _zstd(file: BinaryIO) -> BinaryIO:
-    return io.BufferedReader(_Zstd(file), CHUNK_BYTES)  # type: ignore[return-value]
+def _zstd(file: io.BufferedReader) -> io.BufferedIOBase:
+    return io.BufferedReader(_Zstd(file), CHUNK_BYTES)
 
 
-_PACKED: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),  # type: ignore[dict-item,return-value]
-    b"BZh": bz2.BZ2File,  # type: ignore[dict-item,return-value]
-    b"\xfd7zXZ\x00": lzma.LZMAFile,  # type: ignore[dict-item,return-value]
+_PACKED: dict[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
     b"\x28\xb5\x2f\xfd": _zstd,
 }
 
 
-def unpacked(file: BinaryIO) -> BinaryIO:
+def unpacked(file: io.BufferedReader) -> io.BufferedIOBase:
     """Return a file's content as a stream, whatever packed it."""
     head = file.read(max(len(magic) for magic in _PACKED))
     file.seek(0)
@@ -83,7 +83,7 @@ def unpacked(file: BinaryIO) -> BinaryIO:
 class Source:
     """A stream that is read in large pieces."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
+    def __init__(self, path: Path, file: io.BufferedIOBase) -> None:
         self.path, self._file = path, file
         self._chunk, self._at = b"", 0
         self.done = 0  # bytes
@@ -92,7 +92,7 @@ class Source:
         """Return the next `count` bytes, fewer at the end."""
         while len(self._chunk) - self._at < count:
             # Piece by piece: what is unpacked before a packed file turns out to be cut is not lost.
-            piece = self._file.read1(CHUNK_BYTES)  # type: ignore[attr-defined]
+            piece = self._file.read1(CHUNK_BYTES)
             if not piece:
                 break
             self._chunk, self._at = self._chunk[self._at :] + piece, 0

@@ -115,7 +115,7 @@ def _queue_ref(value: object) -> int | str:
 
 def frames_without_rule(value: object) -> int | str:
     if value in ("ignore", "error"):
-        return value  # type: ignore[return-value]
+        return str(value)
     try:
         return _queue_ref(value.removeprefix("queue ") if isinstance(value, str) else value)
     except ValueError:
@@ -353,7 +353,7 @@ class CommonSetup(Model):
 
     device: CommonDevice = Field(description="The hardware.")
     seed: StrictInt = Field(1, ge=0, le=2**32 - 1, description="Of everything random. The same seed repeats a run to the bit.")
-    link: Link = Field(default_factory=Link, description="The lines.")
+    link: Lines = Field(default_factory=Lines, description="The lines.")
 
 
 class CommonScenario(CommonSetup):

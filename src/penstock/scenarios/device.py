@@ -7,12 +7,14 @@ from typing import Any
 from penstock.basics.units import describe
 from penstock.designs import configs
 from penstock.designs import design as designs
-from penstock.designs.design import Configuration, Design
+from penstock.designs.configs import Config
+from penstock.designs.design import AnyDesign, Configuration
 from penstock.errors import UserError
+from penstock.scenarios.common import CommonSetup
 from penstock.scenarios.scenario import Document
 
 
-def design_of(document: Document) -> Design:
+def design_of(document: Document) -> AnyDesign:
     """Return the design that key `device` of a scenario names, or else its configuration; checks nothing else. Raises UserError."""
     given = document.data.get("device")
     device = given if isinstance(given, dict) else {}
@@ -30,12 +32,17 @@ def design_of(document: Document) -> Design:
     return designs.load(having[0])
 
 
-def configuration(scenario: Any, document: Document) -> Any:
+def configuration(scenario: CommonSetup, document: Document) -> Configuration:
     """Return the device configuration that a scenario names, with its overrides. Raises UserError."""
+    return configuration_as(Configuration, scenario, document)
+
+
+def configuration_as(kind: type[Config], scenario: CommonSetup, document: Document) -> Config:
+    """Return the same for one design, whose configurations are of this kind. Raises UserError."""
     name, design = scenario.device.config, scenario.device.design
     if name not in configs.names(design):
         document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names(design))}')
-    config: Configuration = configs.load(name, design)
+    config = configs.load_as(kind, name, design)
     try:
         return configs.with_overrides(config, dict(_flat(scenario.device.overrides)) | scenario.device.numbers())
     except UserError as error:

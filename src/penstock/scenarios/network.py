@@ -308,7 +308,7 @@ def of_job(scenario: Any, document: "Document", ports: int) -> dict[str, Any]:
             "has no live traffic: `live` needs a `network` and an entry `live` in `traffic` (docs/live.md); `run` runs it as it is",
         )
     taken: dict[str, KeyPath] = {}
-    ways = [(entry.live.from_, ("traffic", index, "live", "from")) for index, entry in entries(scenario)]
+    ways: list[tuple[str, KeyPath]] = [(entry.live.from_, ("traffic", index, "live", "from")) for index, entry in entries(scenario)]
     for name, key in [*ways, *((past.from_, ("network", "past", index, "from")) for index, past in enumerate(given.past))]:
         if name in taken:
             document.fail(key, f'is "{name}", whose frames have a way already ({document.key_text(taken[name])})')
@@ -317,11 +317,11 @@ def of_job(scenario: Any, document: "Document", ports: int) -> dict[str, Any]:
     if ports > 1:
         for index in range(len(given.ends)):
             port = port_of(scenario, index)
-            key = ("network", "ends", index)
+            end = ("network", "ends", index)
             if port >= ports:
-                document.fail(key, f"is at port {port}, but the device has ports 0 to {ports - 1}")
+                document.fail(end, f"is at port {port}, but the device has ports 0 to {ports - 1}")
             if end_of_output[port] >= 0:
-                document.fail(key, f'is at port {port}, where "{given.ends[end_of_output[port]].name}" is')
+                document.fail(end, f'is at port {port}, where "{given.ends[end_of_output[port]].name}" is')
             end_of_output[port] = index
     lines = [
         {

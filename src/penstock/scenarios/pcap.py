@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,9 @@ class Frames:
     def record(self, index: int) -> int:
         """Return the number of a frame's record in the file, counted from 1."""
         return index + 1 if self.records is None else int(self.records[index])
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def read(path: Path, until_ns: int | None = None, report: Report | None = None, up_to_cut: bool = False) -> Frames:
@@ -170,7 +174,7 @@ class _Collection:
             order = order[from_first[order] <= self._until]
             whole = whole and not self._beyond and len(order) == len(self._times)
 
-        def ordered(values: array, kind: type) -> NDArray:  # type: ignore[type-arg]
+        def ordered(values: "array[int]", kind: type[Scalar]) -> NDArray[Scalar]:
             return np.frombuffer(values, dtype=kind)[order]
 
         return Frames(

@@ -21,9 +21,9 @@ _KINDS = {
     first: [regexp for versions, _, regexp, firsts in implicit_resolvers if (1, 2) in versions and first in firsts]
     for first in {first for _, _, _, firsts in implicit_resolvers for first in firsts}
 }
-_WORDS: dict[str, bool | None] = {"": None, "~": None} | {
-    form: value for word, value in (("true", True), ("false", False), ("null", None)) for form in (word, word.capitalize(), word.upper())
-}
+_MEANT: tuple[tuple[str, bool | None], ...] = (("true", True), ("false", False), ("null", None))
+_WORDS: dict[str, bool | None] = {"": None, "~": None}
+_WORDS |= {form: value for word, value in _MEANT for form in (word, word.capitalize(), word.upper())}
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,7 @@ def _apply(document: Document, setting: str) -> None:
 
 
 def _item(items: list[Any], part: str, setting: str, key_text: str) -> int:
-    names = [item.get("name") for item in items if isinstance(item, dict) and isinstance(item.get("name"), str)]
+    names = [name for item in items if isinstance(item, dict) and isinstance(name := item.get("name"), str)]
     for index, item in enumerate(items):
         if isinstance(item, dict) and item.get("name") == part:
             return index

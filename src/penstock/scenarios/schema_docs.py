@@ -9,6 +9,7 @@ import re
 import types
 import typing
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -206,7 +207,7 @@ def pages() -> dict[str, str]:
     """Return each page, from the root, as it should be."""
     found = {designs.load(name).page: updated((ROOT / designs.load(name).page).read_text(), name) for name in designs.names()}
     for page, places in _PAGES.items():
-        found[page] = _with_tables((ROOT / page).read_text(), lambda name, places=places: _found(name, places))
+        found[page] = _with_tables((ROOT / page).read_text(), partial(_found, places=places))
     return found
 
 

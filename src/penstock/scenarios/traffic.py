@@ -211,11 +211,11 @@ def capture(
     all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + begin_ns
     at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
     keep = at < cycles(scenario.duration, config.clock_hz)
-    late = len(used) * entry.repeat - int(keep.sum())
+    after = len(used) * entry.repeat - int(keep.sum())
     if not frames.whole:
         notes.append(f"{shown} goes on after the end of the run; the frames there were left out.")
-    elif late:
-        notes.append(f"{late:,} frames of {shown} come after the end of the run and were left out.")
+    elif after:
+        notes.append(f"{after:,} frames of {shown} come after the end of the run and were left out.")
 
     def tiled(array: NDArray[Any]) -> NDArray[Any]:
         return np.tile(array, repeats)[keep]

@@ -102,6 +102,7 @@ def _blame(document: Document, point: Point, place: tuple[str | int, ...], sente
 
 
 def _at(data: Any, place: tuple[str | int, ...]) -> Any:
+    part: Any
     for part in place:
         data = data[part] if isinstance(data, list) or part in data else {}
     return data

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from penstock.basics.children import Stopped
@@ -12,7 +12,7 @@ from penstock.errors import ToolError, UserError
 from penstock.sweeps.execute import OtherFiles, OtherSources, Outcome, Task, execute
 
 
-def outcomes(tasks: Sequence[Task], address: str) -> Iterator[tuple[int, Outcome]]:
+def outcomes(tasks: Sequence[Task], address: str) -> Generator[tuple[int, Outcome]]:
     """Yield the number of each task and what became of it, as they end. When the caller stops, or dies, the processes on the workers end.
 
     Raises UserError when there is no cluster at `address`, or its workers have other sources or files.

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
@@ -18,7 +18,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def outcomes(tasks: Sequence[Task], workers: int, folder: Path) -> Iterator[tuple[int, Outcome]]:
+def outcomes(tasks: Sequence[Task], workers: int, folder: Path) -> Generator[tuple[int, Outcome]]:
     """Yield the number of each task and what became of it, as they end. When the caller stops, or at Ctrl-C, all processes end first.
 
     Threads and two queues, and no pool of futures: Ctrl-C may come anywhere, and an exception in the middle of `as_completed` leaves locks

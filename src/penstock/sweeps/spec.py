@@ -73,16 +73,13 @@ class _Sweep(Model):
 
 
 # A key with a hyphen is no name in Python.
-Sweep: Any = create_model(
-    "Sweep",
-    __base__=_Sweep,
-    **{
-        "switch-sim": (
-            Annotated[dict[str, Any], BeforeValidator(_options)] | None,
-            Field(None, description="Options of the slot simulator."),
-        )
-    },
-)
+_OF_SWITCH_SIM: dict[str, Any] = {
+    "switch-sim": (
+        Annotated[dict[str, Any], BeforeValidator(_options)] | None,
+        Field(None, description="Options of the slot simulator."),
+    )
+}
+Sweep: Any = create_model("Sweep", __base__=_Sweep, **_OF_SWITCH_SIM)
 
 
 def load(path: Path) -> tuple[Any, Document]:

@@ -19,7 +19,7 @@ MAX_FILE_BYTES = 200_000_000
 @lru_cache(maxsize=1)  # the runs of a setting play the same file
 def read(path: Path, ports: int) -> NDArray[np.int64]:
     """Return the packets of a file, [packets, 3]: slot, source, destination. Raises UserError that names file and line."""
-    packets = []
+    packets: list[tuple[int, int, int]] = []
     sources: set[int] = set()  # of the packets in the slot of the line before
     try:
         text = read_text(path, "a trace", MAX_FILE_BYTES)

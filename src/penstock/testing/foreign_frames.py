@@ -44,8 +44,8 @@ def drawn_ip(rng: random.Random) -> tuple[Any, dict[str, Any]]:
         found |= {"source_port": sport, "destination_port": dport}
     if rng.random() < 0.5:
         source, destination = rng.choice(V4), rng.choice(V4)
-        options = rng.choice(([], [], [b"\x01" * 4, b"\x01" * 8]))
-        options = options and b"\x01" * (4 * rng.randrange(1, 10))
+        has_options = rng.choice(([], [], [b"\x01" * 4, b"\x01" * 8]))
+        options = b"\x01" * (4 * rng.randrange(1, 10)) if has_options else []
         packet = IP(src=source, dst=destination, tos=dscp << 2 | rng.randrange(4), frag=7 if later else 0, options=options)
         return packet / above / bytes(rng.randrange(40)), found | {
             "version": 4,

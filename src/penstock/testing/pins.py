@@ -24,7 +24,7 @@ class Bits(int):
         return int(self)
 
 
-_general = ValueObjectBase.value  # cocotb's way to read and write
+_general: Any = ValueObjectBase.value  # cocotb's way to read and write
 _bits: dict[str, Bits] = {}
 
 

@@ -2,15 +2,16 @@
 
 import logging
 from types import SimpleNamespace
+from typing import Any
 
 
-def ports(dut, prefix: str) -> SimpleNamespace:
+def ports(dut: Any, prefix: str) -> SimpleNamespace:
     """Return the ports `<prefix>_*` of a module under their names without the suffix, as cocotbext-axi's buses look for them."""
     found = {name[:-2]: getattr(dut, name) for name in dir(dut) if name.startswith(f"{prefix}_") and name.endswith(("_i", "_o"))}
     return SimpleNamespace(_name=dut._name, _log=dut._log, **found)
 
 
-def axi_lite_master(dut, prefix: str = "s_axil", reset: bool = True):
+def axi_lite_master(dut: Any, prefix: str = "s_axil", reset: bool = True) -> Any:
     """Return a cocotbext-axi AxiLiteMaster on `dut`; with `reset` it is reset together with the module."""
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 

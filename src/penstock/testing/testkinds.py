@@ -13,7 +13,7 @@ import inspect
 import json
 import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -145,12 +145,13 @@ def choose(tests: Iterable[Collected], times: Mapping[str, float]) -> set[str]:
     cost = {test.name: times.get(test.name, KINDS[test.kind].unmeasured) for test in candidates}
     candidates.sort(key=lambda test: (cost[test.name], test.name))
     functions: set[str] = set()
-    first, others = [], []
+    first: list[Collected] = []
+    others: list[Collected] = []
     for test in candidates:
         (others if test.function in functions else first).append(test)
         functions.add(test.function)
     chosen: set[str] = set()
-    total, by_file = 0.0, Counter[str]()
+    total, by_file = 0.0, defaultdict[str, float](float)
     for test in [*first, *others]:
         seconds = cost[test.name]
         if total + seconds <= QUICK_SECONDS and by_file[test.file] + seconds <= FILE_SECONDS:

@@ -7,6 +7,8 @@ imports it again and runs its `@cocotb.test()` coroutines.
 import json
 import os
 import random
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from penstock.paths import BLOCKS
 from penstock.testing.basis import BuildError, seed
@@ -20,7 +22,7 @@ def parameter(name: str, default: int) -> int:
     return int(json.loads(os.environ.get("PENSTOCK_PARAMETERS", "{}")).get(name, default))
 
 
-async def start(dut, cycles: int = 4) -> None:
+async def start(dut: Any, cycles: int = 4) -> None:
     """Start the clock (10 ns) and reset, once per test; every s_*/m_* handshake input should be set to 0 before."""
     from cocotb.clock import Clock
 
@@ -28,7 +30,7 @@ async def start(dut, cycles: int = 4) -> None:
     await reset(dut, cycles)
 
 
-async def reset(dut, cycles: int = 4) -> None:
+async def reset(dut: Any, cycles: int = 4) -> None:
     """Hold reset for `cycles` rising edges, in mid-traffic too; returns just after a falling edge, reset released."""
     from cocotb.triggers import FallingEdge, RisingEdge
 
@@ -46,11 +48,13 @@ class Stream:
     read just before the rising edge, so no race with the module is possible.
     """
 
-    def __init__(self, clock, valid, ready, fields: dict, probability: float = 1.0, rng: random.Random | None = None) -> None:
+    def __init__(
+        self, clock: Any, valid: Any, ready: Any, fields: Mapping[str, Any], probability: float = 1.0, rng: random.Random | None = None
+    ) -> None:
         self.clock, self.valid, self.ready, self.fields = clock, valid, ready, fields
         self.probability, self.rng = probability, rng or random.Random(seed())
 
-    async def send(self, items) -> None:
+    async def send(self, items: Iterable[Mapping[str, int]]) -> None:
         """Send items as the source; between two items valid is low with probability 1 - `probability` each cycle."""
         from cocotb.triggers import FallingEdge, ReadOnly
 
@@ -71,7 +75,7 @@ class Stream:
         await FallingEdge(self.clock)
         self.valid.value = 0
 
-    async def receive(self, items: list, count: int | None = None) -> None:
+    async def receive(self, items: list[dict[str, int]], count: int | None = None) -> None:
         """Append what arrives to `items`, `count` items or for ever; ready is high with probability `probability`."""
         from cocotb.triggers import FallingEdge, ReadOnly
 
@@ -88,7 +92,7 @@ class Stream:
         self.ready.value = 0
 
 
-async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
+async def watch_held(clock: Any, reset: Any, valid: Any, ready: Any, fields: Mapping[str, Any]) -> None:
     """Check for ever that a source holds valid and payload until ready; start it with `cocotb.start_soon`."""
     from cocotb.triggers import FallingEdge, ReadOnly
 

@@ -68,7 +68,8 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
     lines = []
     for system in found["systems"]:
         queues = system["queues"]
-        paper, note = stated.JITTER_NS.get(queues), "measured"
+        paper: float | None = stated.JITTER_NS.get(queues)
+        note = "measured"
         if paper is None:
             paper, note = stated.scan_ns(queues), "paper: one scan of all queues, calculated"
         what = f"{queues:,} queues: longest less shortest latency"

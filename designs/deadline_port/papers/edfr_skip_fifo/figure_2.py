@@ -79,20 +79,25 @@ def _best(found: Found, memory: str, channels: int) -> Found | None:
     return max(own, key=lambda point: point["gbps"]) if own else None
 
 
+def _gbps(point: dict[str, Any] | None) -> float | None:
+    return None if point is None else point["gbps"]
+
+
 def compare(found: Found) -> list[dict[str, Any]]:
     """Return the stated numbers beside ours."""
     lines = []
     for memory, paper in stated.CHANNEL_GBPS.items():
         best = _best(found, memory, 1)
         what = f"one channel of {NAMES[memory]}, best, metadata counted, each way"
-        lines.append(entry(PART, what, "Gbit/s", paper, best and best["gbps"]))
+        lines.append(entry(PART, what, "Gbit/s", paper, _gbps(best)))
     device, whole = (_best(found, "hbm2", channels) for channels in (stated.HBM_CHANNELS, stated.HBM_WHOLE))
     lines.append(entry(PART, "16 pseudo channels of HBM, share of the theoretical bandwidth", "%", stated.HBM_SHARE,
-                       device and 100 * device["efficiency"], note="paper: FIFOs side by side; ours: one logical port"))  # fmt: skip
-    lines.append(entry(PART, "HBM, the whole device of 410 GB/s, each way", "Gbit/s", stated.HBM_GBPS, whole and whole["gbps"],
+                       100 * device["efficiency"] if device else None,
+                       note="paper: FIFOs side by side; ours: one logical port"))  # fmt: skip
+    lines.append(entry(PART, "HBM, the whole device of 410 GB/s, each way", "Gbit/s", stated.HBM_GBPS, _gbps(whole),
                        note="as one logical port" if whole else "with --full"))  # fmt: skip
     best = _best(found, "ddr4_2400", stated.DDR4_CHANNELS)
-    lines.append(entry(PART, "four channels of DDR4, each way", "Gbit/s", stated.DDR4_GBPS, best and best["gbps"],
+    lines.append(entry(PART, "four channels of DDR4, each way", "Gbit/s", stated.DDR4_GBPS, _gbps(best),
                        note="" if best else "with --full"))  # fmt: skip
     for memory in NAMES:
         own = [point for point in found["points"] if (point["memory"], point["channels"], point["burst_bytes"]) == (memory, 1, 4096)]

@@ -140,7 +140,8 @@ def cards(found: Found) -> list[Card]:
     """Return the cards of figure 6."""
     edfr = [case for case in found["cases"] if case["scheduler"] == PORT]
     fifo = next(case for case in found["cases"] if case["scheduler"] == FIFO)
-    labels, bars = [], ([], [])
+    labels: list[str] = []
+    bars: tuple[list[tuple[float, float | None]], list[tuple[float, float | None]]] = ([], [])
     for other in sorted({ms for case in edfr for ms in case["deadlines_ms"]}):
         pair = [case for case in edfr if set(case["deadlines_ms"]) == {other, SECOND_FIXED_MS}]
         if not pair:

@@ -77,7 +77,8 @@ def run_all(cases: Sequence[Case], length: Length, seed: int) -> list[list[Run]]
     The RTL plays; once it has not kept real time, in its trial or in a case, the model does, which is equal to it in every cycle. The
     device of the two FIFOs is another one, so what it does not keep the port may.
     """
-    first, found = "rtl", []
+    first = "rtl"
+    found: list[list[Run]] = []
     if not _kept(_play(Case("long", PORT), TRIAL, seed, first)[1]):
         first = _goes_on()
     engines: dict[bool, str] = {}

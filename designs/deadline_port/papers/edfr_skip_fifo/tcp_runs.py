@@ -17,6 +17,7 @@ import numpy as np
 
 from penstock.basics import children
 from penstock.designs import configs
+from penstock.designs.deadline_port.config import Config
 from penstock.engine.run import RunError
 from penstock.errors import UserError
 from penstock.papers import ns3
@@ -132,7 +133,7 @@ def build() -> Path:
 
 def arguments(case: Case, length: Length, seed: int) -> list[str]:
     """Return what the program is told."""
-    config = configs.load(CONFIG)
+    config = configs.load_as(Config, CONFIG)
     second = case.experiment == "second"
     said: dict[str, Any] = {
         "experiment": case.experiment, "scheduler": case.scheduler, "deadlines": ",".join(f"{ms:g}" for ms in case.deadlines),

@@ -34,7 +34,7 @@ def of_drops(found: dict[str, Any]) -> list[dict[str, Any]]:
         mean, ci95 = mean_and_ci95(depths)
         what = f"FIFO depth without drops, uniform, full load, {NAMES[name]}"
         note = f"{depths[0]} to {depths[-1]} in {len(depths)} runs"
-        lines.append(entry("figure 9", what, "packets", stated.DEPTH[place], round(mean or 0, 2), round(ci95 or 0, 2), note))
+        lines.append(entry("figure 9", what, "packets", stated.DEPTH[place], round(mean or 0, 2), round(ci95 or 0, 2), note=note))
     return lines
 
 

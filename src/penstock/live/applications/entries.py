@@ -208,8 +208,10 @@ def check(entries: Sequence[Entry], ends: Sequence[str], duration: int, document
                 document.fail((*at, entry.kind, word), f"is not an end of this network: {describe(end)}{nearest(end, ends)}")
         if entry.start >= duration:
             document.fail((*at, "start"), "is not before the end of the run")
-        wanted = getattr(entry.given, "ecn", None)
-        for end in (entry.given.sender, entry.given.receiver) if wanted is not None else ():
+        wanted: bool | None = getattr(entry.given, "ecn", None)
+        if wanted is None:
+            continue
+        for end in (entry.given.sender, entry.given.receiver):
             before = ecn.setdefault(end, (wanted, index))
             if before[0] != wanted:
                 other = names(entries)[before[1]]

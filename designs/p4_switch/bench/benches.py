@@ -3,11 +3,14 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
 from penstock.errors import UserError
+
+if TYPE_CHECKING:
+    from penstock.engine.run import Prepared
 
 KEYS = ("engine", "scenario", "load", "size", "packets", "beside")
 PACKETS = 500_000
@@ -17,7 +20,7 @@ SCENARIO = "scenarios/p4_codel.yaml"
 
 def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options. Raises UserError."""
-    options = {
+    options: dict[str, Any] = {
         "engine": take_choice(settings, "engine", ("model",)),
         "scenario": settings.pop("scenario", SCENARIO),
         "load": take_number(settings, "load", 105, 1, 300),
@@ -49,8 +52,9 @@ def job(options: dict[str, Any]) -> dict[str, Any]:
     return {**prepared(options).plan.job, "keep_departures": False, "keep_all": False, "interval_cycles": 0}
 
 
-def prepared(options: dict[str, Any]) -> Any:
+def prepared(options: dict[str, Any]) -> "Prepared":
     """Return the scenario with that traffic, ready to run. Raises UserError."""
+    from penstock.designs.p4_switch.job import SwitchPlan
     from penstock.engine.run import Request, prepare
     from penstock.paths import ROOT
     from penstock.scenarios import scenario
@@ -58,14 +62,15 @@ def prepared(options: dict[str, Any]) -> Any:
     path = Path(options["scenario"])
     path = path if path.exists() or not (ROOT / path).exists() else ROOT / path
     run = prepare(Request(path, [f"seed={options['seed']}"], engine="model"))
-    if run.design.name != "p4_switch":
+    plan = run.plan
+    if not isinstance(plan, SwitchPlan):
         raise UserError(f"--set scenario={options['scenario']}: is one of {run.design.name}, the bench takes one of p4_switch")
     entry = next((entry for entry in scenario.open_file(path, []).data["traffic"] if "headers" in entry and "inputs" in entry), None)
     if entry is None:
         raise UserError(f"--set scenario={options['scenario']}: has no traffic with headers, which the bench takes")
     size, given = options["size"], run.plan.job
     rate = min(given["egress_bps"]) * options["load"] / 100 * size / (size + given["overhead_bytes"])
-    first = run.plan.names[0]["input"]
+    first = plan.names[0]["input"]
     heads = {key: value for key, value in entry["headers"].items() if key != "ecn"}
     traffic = {"inputs": first, "headers": heads, "poisson": {"rate": f"{rate:.0f} bit/s", "size": size}}
     seconds = options["packets"] * 8 * size / rate
@@ -101,7 +106,7 @@ def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int,
     scale = 1e9 / given["device"]["clock_hz"]
     found = {}
     if options["beside"] != "none":
-        from penstock.designs.p4_switch import beside
+        from penstock.designs.p4_switch.bench import beside
 
         found["simple_switch"] = beside.run(prepared(options), given, min(options["packets"], PACKETS_BESIDE), progress)
     waits = max((queue["waits"] for queue in raw["p4"]["queues"]), key=lambda waits: waits["count"])
