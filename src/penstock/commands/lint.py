@@ -11,6 +11,8 @@ from penstock.commands import app
 def lint(
     fix: Annotated[bool, typer.Option("--fix", help="First let the formatters rewrite Python and C++.")] = False,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="CHECK", help="Run this check alone (may be repeated).")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Instead count what the rules are broken by, and other sizes.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="With --count: print one JSON object, with all places.")] = False,
 ) -> None:
     """Check SystemVerilog, C++ and Python: one line a check, every finding is fatal."""
     import sys
@@ -26,6 +28,11 @@ def lint(
     groups.need("lint")
     from penstock.hardware import lint as rules
 
+    if json_output and not count:
+        raise UserError("lint: --json goes with --count")
+    if count:
+        _print_counts(json_output)
+        return
     for name in only or []:
         if name not in rules.CHECKS:
             raise UserError(f"there is no check {name!r}{nearest(name, rules.CHECKS)}")
@@ -44,3 +51,22 @@ def lint(
     if failed:
         print(f"penstock: {failed} of {len(chosen)} checks failed", file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _print_counts(as_json: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    from penstock.command_line.console import working
+    from penstock.hardware import lint as rules
+
+    with working("Counting"):
+        found = rules.counted()
+    if as_json:
+        print(json.dumps({"schema": "penstock.counts/1", "seed": None, "config": {}, "counts": [asdict(one) for one in found]}))
+        return
+    for one in found:
+        allowed = "" if one.allowed is None else f"at most {one.allowed}" if one.allowed else "none"
+        most = sorted(one.places, key=lambda name: -one.places[name])
+        where = f"{len(most)} files, most in {most[0]} ({one.places[most[0]]})" if most else ""
+        print(f"{one.value:>6}  {one.words:<45} {allowed:<12} {where}".rstrip())

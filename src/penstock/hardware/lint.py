@@ -15,7 +15,7 @@ from pathlib import Path
 
 from penstock import cache
 from penstock.basics import children
-from penstock.hardware import assertions, library, typecheck
+from penstock.hardware import assertions, counts, library, typecheck
 from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
 
 RULES = ROOT / "lint"
@@ -114,6 +114,30 @@ def _untested() -> set[str]:
     """Return the modules without a same-name test; lint/untested.txt gives each with where it is tested instead."""
     lines = (line.split("#")[0].strip() for line in (RULES / "untested.txt").read_text().splitlines())
     return {line for line in lines if line}
+
+
+def check_size() -> Result:
+    """No source is above the ceiling without a reason in lint/large.txt, which lists none that is not."""
+    reasons = counts.excused(ROOT)
+    lines = {name: (ROOT / name).read_text().count("\n") for name in _relative(by_hand(*counts.SOURCES))}
+    large = {name: number for name, number in lines.items() if number > counts.CEILING}
+    findings = [
+        f"{name}: {number} lines, allowed: {counts.CEILING}; divide it, or say in lint/large.txt why not"
+        for name, number in large.items()
+        if not reasons.get(name)
+    ]
+    findings += [f"lint/large.txt: {name} is no source above {counts.CEILING} lines" for name in reasons if name not in large]
+    return Result(f"{len(lines)} files, {len(large)} above {counts.CEILING} lines", findings)
+
+
+def by_hand(*suffixes: str) -> list[Path]:
+    """Return the repository's files with these suffixes that nothing has generated."""
+    return [path for path in _files(*suffixes) if not _generated(path) and "_pb2" not in path.name]
+
+
+def counted() -> list[counts.Count]:
+    """Return what can be counted of the rules (`penstock lint --count`)."""
+    return counts.counts(ROOT, by_hand(*counts.NAMED))
 
 
 def check_links() -> Result:
@@ -359,6 +383,7 @@ def fix() -> None:
 CHECKS: dict[str, Callable[[], Result]] = {
     "licence": check_licence,
     "lists": check_lists,
+    "size": check_size,
     "links": check_links,
     "prose": check_prose,
     "messages": check_messages,

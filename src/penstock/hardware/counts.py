@@ -1,0 +1,99 @@
+"""What can be counted of the rules of CONTRIBUTING: `penstock lint --count`. Generated sources do not count."""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.basics import groups
+from penstock.hardware import assertions, library
+
+CEILING = 500  # lines of a source; a longer one has its reason in lint/large.txt
+SOURCES = (".sv", ".svh", ".py", ".cpp", ".hpp", ".h", ".p4")
+MOST_PORTS, MOST_WORDS, MOST_LINES = 40, 900, 80  # of a module written by hand; of README.md
+
+_AXI = re.compile(r"^\s*(?:input|output)\b.*\b[ms]_axi[ls]?_\w+", re.MULTILINE)
+_WILDCARD = re.compile(r"\bimport\s+\w+::\*")
+_MEMORY = re.compile(r"^ *(?:\(\*[^)]*\*\) *)?[a-z]\w*(?:::\w+)? *(?:\[[^\]]*\] *)?\w+_mem *\[[^\]]+\] *;", re.MULTILINE)
+_TREE = re.compile(r"(?<![a-z])tree(?![a-z])", re.IGNORECASE)
+_OF_HIERARCHY = ("designs/access_edge/", "blocks/hierarchy/", "src/penstock/v1/", "src/penstock/commands/")
+NAMED = (*SOURCES, ".rdl", ".proto", ".yaml")
+
+
+@dataclass(frozen=True)
+class Count:
+    """One number: what it counts, how many there may be (None: no limit is set), and where they are, `file: number`."""
+
+    key: str
+    words: str
+    value: int
+    allowed: int | None = None
+    places: dict[str, int] = field(default_factory=dict)
+
+
+def counts(root: Path, files: Iterable[Path]) -> list[Count]:
+    """Return all counts of the sources `files`, hand-written ones, below `root`."""
+    texts = {os.path.relpath(path, root): path.read_text() for path in sorted(files) if path.suffix in NAMED}
+    hardware = {name: text for name, text in texts.items() if name.endswith((".sv", ".svh"))}
+    rtl = {name: text for name, text in hardware.items() if "/rtl/" in name}
+    own = {name: text for name, text in rtl.items() if not Path(name).stem.endswith("_pkg")}
+    reasons = excused(root)
+    large = {name: text.count("\n") for name, text in texts.items() if name.endswith(SOURCES) and text.count("\n") > CEILING}
+    readme = (root / "README.md").read_text() if (root / "README.md").exists() else ""
+    ports = {name: _ports(root / name) for name in own}
+    largest = max(ports, key=lambda name: ports[name], default="")
+    of_hierarchy = {name: text for name, text in texts.items() if name.startswith(_OF_HIERARCHY)}
+    return [
+        Count("ports", "ports of the largest module", ports.get(largest, 0), MOST_PORTS, _above(ports, MOST_PORTS)),
+        _lines("axi_lines", "lines of AXI ports outside a package", hardware, lambda text: len(_AXI.findall(text))),
+        _lines("wildcard_imports", "wildcard imports of packages in RTL", rtl, lambda text: len(_WILDCARD.findall(text)), 0),
+        _lines("raw_memories", "memories outside pst_ram_1r1w", _no_wrapper(rtl), lambda text: len(_MEMORY.findall(text)), 0),
+        _lines("no_assertion", "modules without an assertion", own, lambda text: not _asserts(text), 0),
+        _lines("tree", "`tree` where the hierarchy is meant", of_hierarchy, lambda text: len(_TREE.findall(text)), 0),
+        Count("large", f"sources above {CEILING} lines", len(large), None, large),
+        Count("large_without_reason", "of these without a reason in lint/large.txt", len(large.keys() - reasons.keys()), 0,
+              {name: large[name] for name in large if name not in reasons}),
+        Count("readme_words", "words of README.md", len(readme.split()), MOST_WORDS),
+        Count("readme_lines", "lines of README.md", readme.count("\n"), MOST_LINES),
+    ]  # fmt: skip
+
+
+def excused(root: Path) -> dict[str, str]:
+    """Return the sources that may be above the ceiling, each with the reason: lines `path  # reason` of lint/large.txt."""
+    path = root / "lint" / "large.txt"
+    found: dict[str, str] = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        name, _, reason = line.partition("#")
+        if name.strip():
+            found[name.strip()] = reason.strip()
+    return found
+
+
+def _lines(key: str, words: str, texts: dict[str, str], of: Callable[[str], int], allowed: int | None = None) -> Count:
+    places = {name: number for name, text in texts.items() if (number := int(of(text)))}
+    return Count(key, words, sum(places.values()), allowed, places)
+
+
+def _above(numbers: dict[str, int], most: int) -> dict[str, int]:
+    return {name: number for name, number in numbers.items() if number > most}
+
+
+def _no_wrapper(rtl: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in rtl.items() if not Path(name).name.startswith("pst_ram_")}
+
+
+def _asserts(text: str) -> bool:
+    return any(found.kind == "assert" for found in assertions.assertions(text))
+
+
+def _ports(path: Path) -> int:
+    groups.need("reading SystemVerilog", "generate")
+    from pyslang import syntax
+
+    tree = syntax.SyntaxTree.fromText(path.read_text())  # must outlive everything that is taken from it
+    numbers = [0]
+    for header in library.headers(tree):
+        if isinstance(header.ports, syntax.AnsiPortListSyntax):
+            numbers.append(sum(hasattr(port, "declarator") for port in header.ports.ports))
+    return max(numbers)
