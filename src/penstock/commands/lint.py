@@ -11,7 +11,7 @@ from penstock.commands import app
 def lint(
     fix: Annotated[bool, typer.Option("--fix", help="First let the formatters rewrite Python and C++.")] = False,
     only: Annotated[list[str] | None, typer.Option("--only", metavar="CHECK", help="Run this check alone (may be repeated).")] = None,
-    count: Annotated[bool, typer.Option("--count", help="Instead count what the rules are broken by, and other sizes.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Instead count how often each rule is broken.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="With --count: print one JSON object, with all places.")] = False,
 ) -> None:
     """Check SystemVerilog, C++ and Python: one line a check, every finding is fatal."""

@@ -60,13 +60,18 @@ def main_module(name: str) -> str:
     raise UserError(f"there is no block, design or module {name!r}{nearest(name, {*modules(), *file_lists(), *short})}")
 
 
-def headers(tree: "syntax.SyntaxTree") -> "list[syntax.ModuleHeaderSyntax]":
-    """Return the headers of the modules and packages in a source; the tree must outlive them."""
+def declarations(tree: "syntax.SyntaxTree") -> "list[syntax.ModuleDeclarationSyntax]":
+    """Return the modules, packages and interfaces in a source; the tree must outlive them."""
     from pyslang import syntax
 
     root = tree.root
     members = root.members if isinstance(root, syntax.CompilationUnitSyntax) else [root]
-    return [member.header for member in members if isinstance(member, syntax.ModuleDeclarationSyntax)]
+    return [member for member in members if isinstance(member, syntax.ModuleDeclarationSyntax)]
+
+
+def headers(tree: "syntax.SyntaxTree") -> "list[syntax.ModuleHeaderSyntax]":
+    """Return their headers."""
+    return [declaration.header for declaration in declarations(tree)]
 
 
 def parameters_of(module: str) -> dict[str, str]:

@@ -118,16 +118,15 @@ def _untested() -> set[str]:
 
 def check_size() -> Result:
     """No source is above the ceiling without a reason in lint/large.txt, which lists none that is not."""
-    reasons = counts.excused(ROOT)
-    lines = {name: (ROOT / name).read_text().count("\n") for name in _relative(by_hand(*counts.SOURCES))}
-    large = {name: number for name, number in lines.items() if number > counts.CEILING}
+    reasons, files = counts.excused(ROOT), by_hand(*counts.SOURCES)
+    large = counts.large({name: (ROOT / name).read_text() for name in _relative(files)})
     findings = [
         f"{name}: {number} lines, allowed: {counts.CEILING}; divide it, or say in lint/large.txt why not"
         for name, number in large.items()
         if not reasons.get(name)
     ]
     findings += [f"lint/large.txt: {name} is no source above {counts.CEILING} lines" for name in reasons if name not in large]
-    return Result(f"{len(lines)} files, {len(large)} above {counts.CEILING} lines", findings)
+    return Result(f"{len(files)} files, {len(large)} above {counts.CEILING} lines", findings)
 
 
 def by_hand(*suffixes: str) -> list[Path]:
@@ -136,7 +135,7 @@ def by_hand(*suffixes: str) -> list[Path]:
 
 
 def counted() -> list[counts.Count]:
-    """Return what can be counted of the rules (`penstock lint --count`)."""
+    """Return how often each rule is broken, and where (`penstock lint --count`)."""
     return counts.counts(ROOT, by_hand(*counts.NAMED))
 
 
@@ -209,9 +208,8 @@ def check_messages() -> Result:
     messages = 0
     for path in _files(*SV):
         tree = syntax.SyntaxTree.fromText(path.read_text())  # must outlive everything that is taken from it
-        root = tree.root
-        for module in root.members if isinstance(root, syntax.CompilationUnitSyntax) else [root]:
-            if not isinstance(module, syntax.ModuleDeclarationSyntax) or module.kind != syntax.SyntaxKind.ModuleDeclaration:
+        for module in library.declarations(tree):
+            if module.kind != syntax.SyntaxKind.ModuleDeclaration:
                 continue
             name = module.header.name.value
             tasks: list[syntax.ElabSystemTaskSyntax] = []

@@ -97,35 +97,28 @@ def declarations_renamed(text: str, names: Mapping[str, str]) -> str:
     A signal, a port or an instance that has the same name keeps it.
     """
     groups.need("reading SystemVerilog", "generate")
-    from pyslang import syntax
+    from pyslang import parsing, syntax
 
     tree = syntax.SyntaxTree.fromText(text)
     places: set[tuple[int, str]] = set()
 
     def take(token: object) -> None:
-        name = getattr(token, "valueText", None)
-        if isinstance(name, str) and name in names:
-            places.add((token.location.offset, name))  # type: ignore[attr-defined]
+        if isinstance(token, parsing.Token) and token.valueText in names:
+            places.add((token.location.offset, token.valueText))
 
     def visit(node: object) -> None:
-        kind = getattr(node, "kind", None)
-        if kind in (
-            syntax.SyntaxKind.ModuleHeader,
-            syntax.SyntaxKind.PackageHeader,
-            syntax.SyntaxKind.InterfaceHeader,
-            syntax.SyntaxKind.ProgramHeader,
-        ):
-            take(node.name)  # type: ignore[attr-defined]
-        elif kind in (syntax.SyntaxKind.ModuleDeclaration, syntax.SyntaxKind.PackageDeclaration, syntax.SyntaxKind.InterfaceDeclaration):
-            take(getattr(getattr(node, "blockName", None), "name", None))
-        elif kind == syntax.SyntaxKind.HierarchyInstantiation:
-            take(node.type)  # type: ignore[attr-defined]
-        elif kind == syntax.SyntaxKind.PackageImportItem:
-            take(node.package)  # type: ignore[attr-defined]
-        elif kind == syntax.SyntaxKind.ScopedName and node.separator.valueText == "::":  # type: ignore[attr-defined]
-            take(getattr(node.left, "identifier", None))  # type: ignore[attr-defined]
-        elif kind == syntax.SyntaxKind.InterfacePortHeader:
-            take(node.nameOrKeyword)  # type: ignore[attr-defined]
+        if isinstance(node, syntax.ModuleHeaderSyntax):
+            take(node.name)
+        elif isinstance(node, syntax.ModuleDeclarationSyntax):
+            take(node.blockName.name if node.blockName else None)
+        elif isinstance(node, syntax.HierarchyInstantiationSyntax):
+            take(node.type)
+        elif isinstance(node, syntax.PackageImportItemSyntax):
+            take(node.package)
+        elif isinstance(node, syntax.ScopedNameSyntax) and node.separator.valueText == "::":
+            take(getattr(node.left, "identifier", None))
+        elif isinstance(node, syntax.InterfacePortHeaderSyntax):
+            take(node.nameOrKeyword)
 
     tree.root.visit(visit)
     data = text.encode()  # offsets are of bytes

@@ -25,7 +25,7 @@ from penstock.scenarios.values import MAX_NAME
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
-MAX_FILE_BYTES = 2_000_000  # some 2 s to read
+MAX_FILE_BYTES = 2_000_000  # some 2 s to read, 20 where quick_yaml leaves it to ruamel.yaml
 MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
 _WITH_COMMAS = re.compile(r"\{.*:\s*[0-9]{1,3}(?:,[0-9]{3}){2,}")
 _NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
