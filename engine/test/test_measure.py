@@ -34,6 +34,15 @@ def test_a_device_with_an_aqm_is_measured(stand_in_job: MakeJob) -> None:
     assert result["marked_packets"] == 1
 
 
+@pytest.mark.parametrize("kept", [3, 5])
+def test_drops_and_marks_are_kept_of_chosen_queues_only(stand_in_job: MakeJob, kept: int) -> None:
+    """All of them are in queue 3; the counters have them whether they are kept one by one or not."""
+    result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS, keep_all=False, series_queues=[kept])
+    assert result["packets"]["dropped"]["aqm"] == 2 and result["marked_packets"] == 1
+    drops = [int(queue) for events in result["drop_events"].values() for queue in events["queue"]]
+    assert (drops, [int(queue) for queue in result["mark_events"]["queue"]]) == (([3] * 3, [3]) if kept == 3 else ([], []))
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
