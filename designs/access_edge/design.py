@@ -42,6 +42,12 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
         aqm = configuration.aqm_plug(config.aqm_part, config.aqm_numbers)
         return aqm | (scheduler.plugs(own, own.module_parameters(config.scheduler_numbers)) if own else {})
 
+    def software(self) -> dict[str, str]:
+        """Return the encoders of rates and bursts."""
+        from penstock.designs.access_edge import software
+
+        return software.files()
+
     def parts(self, config: Config) -> list[Part]:
         """Return its AQM, and a scheduler of the user's own."""
         return config.parts

@@ -5,20 +5,14 @@ tools/generate_contract.py makes from the SystemRDL and the contract files. How 
 docs/architecture.md, "Rates as the hardware sees them".
 """
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from penstock.basics.units import format_rate
+from penstock.designs.access_edge import rates
+from penstock.designs.access_edge.contract_numbers import contract
 from penstock.errors import UserError
-from penstock.paths import DESIGNS
-
-
-@cache
-def contract() -> dict[str, dict[str, Any]]:
-    """Return what hardware and software have agreed on: `registers`, `enums`, `reasons`, `settings`, `rates`."""
-    return json.loads((DESIGNS / "access_edge" / "regs" / "access_edge.json").read_text())
 
 
 def most(setting: str) -> int:
@@ -26,8 +20,7 @@ def most(setting: str) -> int:
     return contract()["settings"][setting]["most"]
 
 
-MIN_RATE_BPS: int = contract()["rates"]["least_bps"]
-MAX_RATE_BPS: int = contract()["rates"]["most_bps"]
+MIN_RATE_BPS, MAX_RATE_BPS = rates.MIN_RATE_BPS, rates.MAX_RATE_BPS
 MAX_LENGTH = most("length")
 # That one packet takes at a shaper: pst_shaper_increment cuts off at 2^29, and a code is 2^-16 off at most.
 MAX_PACKET_CYCLES = (1 << 29) - (1 << 13) - 1
@@ -48,8 +41,7 @@ MAX_EXPONENT = most("exponent")
 EXPONENT_AT = MANTISSA_BITS
 BURST_AT: int = MANTISSA_BITS + contract()["settings"]["exponent"]["width"]
 
-CLOSED = (0, 0)  # rate code of a closed gate
-UNSHAPED = (1, 0)
+CLOSED, UNSHAPED = rates.CLOSED, rates.UNSHAPED  # rate codes of a closed gate and of none
 
 _COMMANDS: dict[str, int] = contract()["enums"]["command"]
 COMMAND_WRITE = _COMMANDS["write"]
@@ -121,19 +113,10 @@ def rate_code(bps: int | None, clock_hz: int) -> tuple[int, int]:
     if not MIN_RATE_BPS <= bps <= MAX_RATE_BPS:
         allowed = f"{format_rate(MIN_RATE_BPS)} to {format_rate(MAX_RATE_BPS)}"
         raise UserError(f"a queue's rate must be {allowed}, 0 (closed gate) or unshaped, not {bps:,} bit/s")
-    # period = above / below in 2^-16 cycles per byte = mantissa * 2^(exponent - 15)
-    above, below = 8 * clock_hz << 16, bps
-    exponent = max(0, (above // below).bit_length() - 1)
-    above, below = (above << MANTISSA_BITS - 1, below << exponent)
-    mantissa = above // below
-    # The larger neighbour is taken when it is nearer in rate: x/m - 1 > 1 - x/(m+1) with x = above/below.
-    if above * (2 * mantissa + 1) > 2 * mantissa * (mantissa + 1) * below:
-        mantissa += 1
-    if mantissa == 1 << MANTISSA_BITS:
-        mantissa, exponent = MIN_MANTISSA, exponent + 1
-    if not MIN_MANTISSA <= mantissa < 1 << MANTISSA_BITS or exponent > MAX_EXPONENT:
+    code = rates.encode(bps, clock_hz)
+    if code is None:
         raise UserError(f"a rate of {format_rate(bps)} cannot be set at a clock of {clock_hz:,} Hz")
-    return mantissa, exponent
+    return code
 
 
 @cache
@@ -154,11 +137,7 @@ def least_rate(clock_hz: int, max_frame_bytes: int) -> int:
 
 def code_rate(mantissa: int, exponent: int, clock_hz: int) -> float | None:
     """Return the rate in bit/s that a code stands for: None when it is unshaped, 0.0 for a closed gate."""
-    if mantissa == 0:
-        return 0.0
-    if (mantissa, exponent) == UNSHAPED:
-        return None
-    return (8 * clock_hz << 31) / (mantissa << exponent)
+    return rates.decode(mantissa, exponent, clock_hz)
 
 
 def burst_cycles(burst_bytes: int, bps: int | None, clock_hz: int) -> int:
@@ -168,8 +147,8 @@ def burst_cycles(burst_bytes: int, bps: int | None, clock_hz: int) -> int:
     """
     if not bps or burst_bytes == 0:
         return 0
-    cycles = (2 * 8 * burst_bytes * clock_hz + bps) // (2 * bps)
-    if cycles > MAX_BURST_CYCLES:
+    cycles = rates.burst_cycles(burst_bytes, bps, clock_hz)
+    if cycles is None:
         most = MAX_BURST_CYCLES * bps // (8 * clock_hz)
         raise UserError(f"a burst at {format_rate(bps)} can have at most {most:,} byte, not {burst_bytes:,}")
     return cycles

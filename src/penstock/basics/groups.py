@@ -103,6 +103,7 @@ MODULES = {
     "generate": ("pyslang", "systemrdl", "peakrdl_html", "peakrdl_ipxact"),
     "sweep": ("pyarrow", "dask", "distributed"),
     "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client"),
+    "wrappers": ("migen", "litex", "liteeth", "amaranth", "lxml", "pyEDAA"),
     "checks": ("cocotb", "cocotbext", "pytest", "scapy", "peakrdl_regblock", "tree_sitter", "hatchling"),
 }
 

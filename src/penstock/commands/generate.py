@@ -36,6 +36,9 @@ def generate(
             show_default=False,
         ),
     ] = None,
+    mark_debug: Annotated[
+        bool, typer.Option("--mark-debug", help="Mark the events of a design (ev_*) for the logic analyser of Vivado.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
     width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,
@@ -53,8 +56,11 @@ def generate(
     FuseSoC library.
     """
     from penstock.command_line.options import parse_settings
+    from penstock.designs import design as designs
     from penstock.errors import UserError
 
+    if mark_debug and design not in designs.names():
+        raise UserError(f"--mark-debug: {design} is no design; it is for the wrapper of a design")
     sizes = {
         "ports": ports, "width": width, "stages": stages, "fifo_depth": fifo_depth, "classes": classes, "back_pressure": back_pressure,
         "arbiter": arbiter,
@@ -79,7 +85,6 @@ def generate(
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
     from penstock.basics import groups
     from penstock.designs import configs
-    from penstock.designs import design as designs
     from penstock.hardware import crossings
 
     if design not in designs.names():
@@ -95,7 +100,7 @@ def generate(
     from penstock.hardware import renamed
     from penstock.hardware.generate import generate as write
 
-    written = write(chosen, out, force, changes, crossed, renamed.checked(name), common)
+    written = write(chosen, out, force, changes, crossed, renamed.checked(name), common, mark_debug)
     named = chosen.model_copy(update={"name": renamed.of_settings(chosen.name, changes)})
     top = renamed.Names(name).new(crossings.name_of(named, crossed))
     print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and simulate them")

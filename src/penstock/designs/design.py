@@ -292,6 +292,10 @@ class Design(ABC, Generic[ConfigT, PlanT, ScenarioT]):
         found: Mapping[str, Any] = self.part("generated").test_numbers(config)
         return found
 
+    def software(self) -> Mapping[str, str]:
+        """Return files for software, by name, that stand beside the register map of a package."""
+        return {}
+
     def facts(self, config: ConfigT) -> str:
         """Return tables of a configuration's numbers, Markdown, for the README of a generated folder."""
         return str(self.part("generated").facts(config))

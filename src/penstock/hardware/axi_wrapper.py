@@ -61,8 +61,8 @@ def clock_of(each: Flat, crossings: Sequence[str]) -> str:
     return f"{name}_aclk" if name else "aclk"
 
 
-def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] = ()) -> str:
-    """Return the wrapper."""
+def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] = (), mark_debug: bool = False) -> str:
+    """Return the wrapper; with `mark_debug` its events have the attribute by which Vivado offers nets to a logic analyser."""
     found = flat(ports)
     lines = []
     for name in ("", *crossings):
@@ -84,6 +84,7 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
             )
             begun.add(each.interface)
             lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", about)
+        lines += ['    (* mark_debug = "true" *)'] if mark_debug and each.name.startswith("ev_") else []
         lines.append(f"    {each.direction:6} wire {_width(each.bits):9} {each.name}{',' if each is not found[-1] else ''}")
     pins = [
         "      .clk_i(aclk)",

@@ -11,7 +11,7 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.hardware import axi_wrapper, common, package_bench, package_synth, register_maps, renamed
+from penstock.hardware import axi_wrapper, common, ip_xact, package_bench, package_synth, python_wrappers, register_maps, renamed
 from penstock.hardware import crossings as crossing
 from penstock.paths import ROOT, shown
 
@@ -26,11 +26,12 @@ def generate(
     crossings: Sequence[str] = (),
     name: str | None = None,
     beside: Path | None = None,
+    mark_debug: bool = False,
 ) -> list[Path]:
     """Write everything into `folder` and return what was written; `changes` to the named configuration are told in its README.
 
     The interfaces `crossings` (`crossings.taken`) are in clocks of their own. Names begin with `name` in place of `pst`. With `beside` the
-    common modules are in that folder, which is written if it is not there.
+    common modules are in that folder, which is written if it is not there. `mark_debug` marks the events for a logic analyser.
 
     Raises UserError when the folder is not empty and `force` is not set.
     """
@@ -40,7 +41,7 @@ def generate(
         _check_beside(beside, folder)
         common.write(beside, waivers())
     with growing(folder) as grown:
-        written = write(config, grown, common.place(beside, folder) if beside else None, changes, crossings, name)
+        written = write(config, grown, common.place(beside, folder) if beside else None, changes, crossings, name, mark_debug=mark_debug)
     return [folder / file for file in written]
 
 
@@ -59,10 +60,11 @@ def write(
     crossings: Sequence[str] = (),
     name: str | None = None,
     pages: bool = True,
+    mark_debug: bool = False,
 ) -> list[str]:
     """Write a package into the folder `grown` and return the names of its files; `place` is where it finds the common modules, if not in
     itself. Without `pages` the register map is not there as HTML."""
-    command = _command(config, changes or {}, crossings, name, place)
+    command = _command(config, changes or {}, crossings, name, place) + (" --mark-debug" if mark_debug else "")
     described = _described(config, changes or {})
     config = config.model_copy(update={"name": renamed.of_settings(config.name, changes or {})})
     rtl = grown / "rtl"
@@ -84,7 +86,7 @@ def write(
         texts[f"constraints/{top}.sdc"] = crossing.sdc(config, ports, crossings)
         mine.append(f"rtl/{top}.sv")
     texts |= {
-        f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings),
+        f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings, mark_debug),
         f"{config.module}.f": "".join(f"{file}\n" for file in (*elsewhere, *mine)),
         f"{axi}.f": "".join(f"{file}\n" for file in (*elsewhere, *mine, f"axi/{axi}.v")),
         f"sim/{config.module}_tb.f": "".join(f"{file}\n" for file in benches),
@@ -103,8 +105,23 @@ def write(
     top, list_of, mhz = crossing.name_of(config, crossings), f"{config.module}.f", config.clock_hz / 1e6
     package_synth.write(grown, top, list_of, {}, mhz, clocks, _constraints(config, crossings))
     maps = [f"regs/{file}" for file in register_maps.write(config.design, grown / "regs", pages)]
+    map_file = grown / "regs" / f"{config.design}_registers.xml"
+    around = {
+        f"ipxact/{axi}.xml": ip_xact.component(
+            config,
+            ports,
+            crossings,
+            [f"../{file}" for file in (*elsewhere, *mine, f"axi/{axi}.v")],
+            map_file if map_file.exists() else None,
+        ),
+        f"python/{config.module}_litex.py": python_wrappers.litex(config, ports, crossings),
+        f"python/{config.module}_amaranth.py": python_wrappers.amaranth(config, ports, crossings),
+    }
+    for file, text in around.items():
+        (grown / file).parent.mkdir(exist_ok=True)
+        (grown / file).write_text(text)
     names.rename(grown)
-    return [*(names.new(file) for file in (*mine, *benches, *texts)), *maps]
+    return [*(names.new(file) for file in (*mine, *benches, *texts, *around)), *maps]
 
 
 def _names(config: Configuration, name: str | None, beside: bool, own: Sequence[Path], plugs: Sequence[Path]) -> renamed.Names:
@@ -259,6 +276,8 @@ The bench sends frames{memories}, with pauses at random everywhere, and compares
 `axi/{module}_axi.v` is the device with scalar ports:
 {_filled(interfaces)}, `aclk` and `aresetn`;
 and with attributes by which Vivado infers the interfaces. `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
+The same as an IP-XACT component (IEEE 1685-2014) is `ipxact/{module}_axi.xml`; as a module of LiteX and as a component of Amaranth it is
+`python/{module}_litex.py` and `python/{module}_amaranth.py`.
 {_crossings(top, module, ports, crossings)}
 Synthesis with Yosys and its slang front end (`pip install -r synth/requirements.txt`); area and clock on an ECP5; and on an Alveo U200 with
 Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado_route` run the same
@@ -308,6 +327,7 @@ def _registers(design: str) -> str:
     if register_maps.source(design) is None:
         return ""
     name = f"regs/{design}_registers"
+    encoders = "".join(f"| `regs/{file}` | rates and bursts as the hardware takes them |\n" for file in designs.load(design).software())
     return f"""
 ## Registers
 
@@ -316,7 +336,8 @@ def _registers(design: str) -> str:
 | `{name}.h` | C99 and C++, without a library: offsets, masks, values of commands and refusals, reads and writes of a word |
 | `{name}.py` | Python, without a library: addresses, `pack` and `unpack`, named values |
 | `{name}.xml` | IP-XACT (IEEE 1685-2014) |
-| `regs/html/` | people: `python3 -m http.server -d regs/html`, as browsers load no pages from files |
+| `{name}.rdl` | SystemRDL 2.0: the description that all others come from |
+{encoders}| `regs/html/` | people: `python3 -m http.server -d regs/html`, as browsers load no pages from files |
 
 The pages' own script is PeakRDL-html's, under LGPL-3.0; their fonts are under SIL OFL 1.1.
 """

@@ -1,13 +1,15 @@
-"""The register map of a design in the forms that other software takes: HTML, C header, Python module and IP-XACT.
+"""The register map of a design in the forms that other software takes: HTML, C header, Python module, IP-XACT and SystemRDL.
 
 All come from the SystemRDL of the design: HTML and XML by exporters of PeakRDL, Python and C by our own, which need no library.
 """
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 from penstock import __version__
+from penstock.designs import design as designs
 from penstock.hardware import c_header
 from penstock.paths import DESIGNS
 
@@ -37,10 +39,20 @@ def write(design: str, folder: Path, pages: bool = True) -> list[str]:
         HTMLExporter().export(top, str(folder / "html"), title=f"Registers of {design}, Penstock {__version__}")
         _tidy(folder / "html")
     IPXACTExporter(vendor="penstock", library=design, version=__version__).export(top, str(folder / f"{name}.xml"))
+    (folder / f"{name}.rdl").write_text(_whole(rdl_file))
     enums = {key: found for key, (_, found) in rdl.enums(top).items()}
     (folder / f"{name}.py").write_text(_module(design, rdl.addresses(top), enums))
     (folder / f"{name}.h").write_text(c_header.text(design, rdl.addresses(top), enums, __version__))
-    return [*(["html/index.html"] if pages else []), f"{name}.h", f"{name}.xml", f"{name}.py"]
+    software = designs.load(design).software()
+    for file, text in software.items():
+        (folder / file).write_text(text)
+    return [*(["html/index.html"] if pages else []), f"{name}.h", f"{name}.xml", f"{name}.py", f"{name}.rdl", *software]
+
+
+def _whole(path: Path) -> str:
+    """Return the text of a SystemRDL file with what it includes, which is beside it."""
+    include = re.compile(r'^[ \t]*`include "(\w+\.rdl)"[ \t]*\n', re.MULTILINE)
+    return include.sub(lambda match: _whole(path.parent / match[1]), path.read_text())
 
 
 def _tidy(folder: Path) -> None:
