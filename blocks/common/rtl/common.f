@@ -6,3 +6,4 @@ pst_ram_modify.sv
 pst_skid_buffer.sv
 pst_fifo.sv
 pst_credits.sv
+pst_hold.sv

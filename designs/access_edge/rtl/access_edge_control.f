@@ -7,4 +7,5 @@ pst_control_bus.sv
 pst_control_pkg.sv
 pst_control_command.sv
 pst_control_shown.sv
+pst_control_wait.sv
 pst_control.sv

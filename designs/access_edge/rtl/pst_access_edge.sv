@@ -189,6 +189,7 @@ module pst_access_edge
   // ---- input ----------------------------------------------------------------------------------------------------------
 
   logic meta_valid, meta_ready, data_valid, data_ready, data_last, classify_ready;
+  logic hold;    // a register access has waited long: no frame goes on
   queue_id_t meta_queue;
   len_t meta_len;
   logic meta_ect;
@@ -248,14 +249,19 @@ module pst_access_edge
     localparam int unsigned ShareSizeWidth = ShareSizes > 1 ? $clog2(ShareSizes) : 1;
     logic [CountWidth-1:0] free_pages, used, in_force;
     logic [ShareClassWidth-1:0] class_look;
-    logic class_look_ready;
+    logic class_look_ready, asks_valid, asks_ready;
+
+    pst_hold u_hold_meta (
+        .clk_i, .rst_i, .hold_i(hold),
+        .s_valid_i(meta_valid), .s_ready_o(meta_ready), .m_valid_o(asks_valid), .m_ready_i(asks_ready)
+    );
 
     pst_page_admission #(
         .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .Classes(ShareClasses),
         .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_admission (
         .clk_i, .rst_i,
-        .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(meta_queue), .s_meta_len_i(meta_len),
+        .s_meta_valid_i(asks_valid), .s_meta_ready_o(asks_ready), .s_meta_queue_i(meta_queue), .s_meta_len_i(meta_len),
         .s_meta_user_i(meta_ect),
         .m_meta_valid_o(rx_in_valid), .m_meta_ready_i(rx_in_ready), .m_meta_queue_o(rx_in_queue), .m_meta_len_o(rx_in_len),
         .m_meta_user_o(rx_in_ect),
@@ -569,7 +575,7 @@ module pst_access_edge
       .s_hierarchy_cfg_parent_i(hierarchy_cfg_parent),
       .s_hierarchy_cfg_class_i(hierarchy_cfg_class), .s_hierarchy_cfg_weight_i(hierarchy_cfg_weight),
       .s_hierarchy_cfg_guarantee_i(hierarchy_cfg_guarantee), .m_read_guarantee_o(read_guarantee),
-      .now_o, .init_done_o(core_init_done)
+      .hold_i(hold), .now_o, .init_done_o(core_init_done)
   );
 
   assign ev_enqueue_reason_o = ev_reason;
@@ -802,7 +808,7 @@ module pst_access_edge
       .s_mark_packets_i(read_node ? node_mark_packets : mark_packets),
       .m_scan_valid_o(scan_valid), .m_scan_level_o(scan_level), .m_scan_show_o(scan_show), .s_scan_i(scan),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
-      .memory_timeout_o(memory_timeout), .memory_lost_i(lost),
+      .memory_timeout_o(memory_timeout), .memory_lost_i(lost), .hold_o(hold),
       .init_done_i(init_done_q)
   );
 

@@ -110,6 +110,8 @@ module pst_access_edge_core
     input  class_t                       s_hierarchy_cfg_class_i,
     input  weight_t                      s_hierarchy_cfg_weight_i,
     input  guarantee_t                   s_hierarchy_cfg_guarantee_i,
+    // nothing is enqueued, taken from its queue or sent any more: for what waits in vain for a cycle without (README: what it promises)
+    input  logic                         hold_i,
     output logic [31:0]                  now_o,
     output logic                         init_done_o
 );
@@ -154,7 +156,7 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
-  logic out_valid, out_take, credit, out_ready, hierarchy_init_done, done_valid, done_slow, ahead, ahead_room;
+  logic kept_valid, kept_ready, out_valid, out_take, credit, out_ready, hierarchy_init_done, done_valid, done_slow, ahead, ahead_room;
   logic [1:0] done_credits;
   logic [QueueIdWidth-1:0] done_queue, done_next_queue, ahead_queue;
   logic unused_out_ready;
@@ -189,6 +191,15 @@ module pst_access_edge_core
   assign s_cfg_ready_o = cfg_ready && init_done_o && cfg_may_q;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
+  // --- what hold_i stops: enqueues here, dequeues by the credits of the output FIFO, and what a hierarchy has left
+
+  logic in_valid, in_ready;
+
+  pst_hold u_hold_enq (
+      .clk_i, .rst_i, .hold_i,
+      .s_valid_i(s_enq_valid_i), .s_ready_o(s_enq_ready_o), .m_valid_o(in_valid), .m_ready_i(in_ready)
+  );
+
   // --- an AQM that judges arrivals
 
   if (Aqm == 2) begin : g_arrivals
@@ -196,7 +207,7 @@ module pst_access_edge_core
         .Queues(Queues), .Descriptors(Descriptors), .GuardBytes(AqmGuardBytes), .QueueRamStyle(QueueRamStyle)
     ) u_arrivals (
         .clk_i, .rst_i,
-        .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i, .s_enq_ect_i,
+        .s_enq_valid_i(in_valid), .s_enq_ready_o(in_ready), .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i, .s_enq_ect_i,
         .m_judge_valid_o(arrive_valid), .m_judge_queue_o(arrive_queue), .m_judge_ect_o(arrive_ect), .m_judge_backlog_o(arrive_backlog),
         .s_verdict_i(arrive_verdict),
         .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_queue), .m_enq_desc_o(enq_desc), .m_enq_len_o(enq_len),
@@ -207,8 +218,8 @@ module pst_access_edge_core
     );
     assign head_ready = 1'b1;    // nothing is dropped there
   end else begin : g_no_arrivals
-    assign enq_valid           = s_enq_valid_i;
-    assign s_enq_ready_o       = enq_ready;
+    assign enq_valid           = in_valid;
+    assign in_ready            = enq_ready;
     assign enq_queue           = s_enq_queue_i;
     assign enq_desc            = s_enq_desc_i;
     assign enq_len             = s_enq_len_i;
@@ -373,8 +384,13 @@ module pst_access_edge_core
       .clk_i, .rst_i,
       .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
       .s_data_i({judged_drop, judged_mark, judged_queue, judged_desc, judged_len, judged_empties}),
-      .m_valid_o(out_valid), .m_ready_i(out.drop ? head_ready : out_ready), .m_data_o(out),
+      .m_valid_o(kept_valid), .m_ready_i(kept_ready), .m_data_o(out),
       .level_o(unused_level)
+  );
+
+  pst_hold u_hold_out (
+      .clk_i, .rst_i, .hold_i,
+      .s_valid_i(kept_valid), .s_ready_o(kept_ready), .m_valid_o(out_valid), .m_ready_i(out.drop ? head_ready : out_ready)
   );
 
   assign out_take = out_valid && (out.drop ? head_ready : out_ready);
@@ -409,7 +425,7 @@ module pst_access_edge_core
                            s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_guarantee_i, done_credits,
                            ahead, ahead_queue, out.empties};
   end else begin : g_hierarchy
-    logic packet_valid, packet_ready, packet_mark, packet_empties;
+    logic packet_valid, packet_ready, packet_mark, packet_empties, sends, sends_ready;
     logic [QueueIdWidth-1:0] packet_queue;
     logic [DescIdWidth-1:0] packet_desc;
     len_t packet_len;
@@ -438,7 +454,7 @@ module pst_access_edge_core
         .clk_i, .rst_i, .now_i(now_o),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
         .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len), .s_packet_empties_i(packet_empties),
-        .m_out_valid_o, .m_out_ready_i, .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
+        .m_out_valid_o(sends), .m_out_ready_i(sends_ready), .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
         .m_done_valid_o(done_valid), .m_done_queue_o(done_queue), .m_done_slow_o(done_slow),
         .m_done_next_queue_o(done_next_queue), .done_credits_i(done_credits),
         .s_cfg_valid_i(s_hierarchy_cfg_valid_i), .s_cfg_ready_o(s_hierarchy_cfg_ready_o), .s_cfg_what_i(s_hierarchy_cfg_what_i),
@@ -448,6 +464,11 @@ module pst_access_edge_core
         .m_look_valid_o(tree_read), .m_look_shaper_o(tree_shaper), .m_look_parent_o(tree_parent), .m_look_class_o(tree_class),
         .m_look_weight_o(tree_weight), .m_look_guarantee_o(tree_guarantee),
         .init_done_o(hierarchy_init_done)
+    );
+
+    pst_hold u_hold_sends (
+        .clk_i, .rst_i, .hold_i,
+        .s_valid_i(sends), .s_ready_o(sends_ready), .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i)
     );
   end
 

@@ -9,6 +9,8 @@
 // Snapshot:  what is in the queue is looked at first, again as long as its head is just changing; then the sent counters are read, then accepted
 //            and lost ones in one cycle, so accepted is never less than sent.
 //            The registers change all in one cycle when the last counter has come; status.busy tells when.
+// Bound:     what a command waits for, traffic may keep from coming. After 512 cycles hold_o stops the traffic until the command has ended:
+//            none takes more than 1,024 cycles once the device has cleared its memories, and no access waits longer (README, hazards).
 // Read-back: of a queue its limits are looked at, then its class of memory, then the rest; the registers change all in one cycle.
 // Latency:   a register access some 4 cycles; a setting leaves on m_cfg 1 cycle after its command.
 // Reset:     loses a command that is under way, and the snapshot.
@@ -149,6 +151,8 @@ module pst_control
     // memories: cycles that one may be waited for (0: for ever), and those that are lost
     output logic [                 31:0] memory_timeout_o,
     input  logic [         Memories-1:0] memory_lost_i,
+    // a command has waited long: nothing is to be enqueued, dequeued or sent until it has ended
+    output logic                         hold_o,
     // state of the device
     input  logic                         init_done_i
 );
@@ -377,6 +381,10 @@ module pst_control
     reading_q   <= reading_d;
     back_q      <= back_d;
   end
+
+  pst_control_wait #(.Bounded(AqmKind != 3)) u_wait (
+      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(state_d != Idle), .hold_o
+  );
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
   assign m_cfg_valid_o            = state_q == Write;

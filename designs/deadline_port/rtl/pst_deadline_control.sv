@@ -314,8 +314,13 @@ module pst_deadline_control
   );
 
 `ifndef SYNTHESIS
+  // Cycles for which the command that is under way has waited, once the device has cleared its memories.
+  int unsigned waited_q;
+
   always_ff @(posedge clk_i) begin
+    waited_q <= state_q == Idle || !init_done_i || rst_i ? 0 : waited_q + 1;
     if (!rst_i) begin
+      a_command_ends_in_time : assert (waited_q < 1024) else $error("pst_deadline_control: a command has waited for 1024 cycles");
       a_one_command_at_a_time : assert (!(hwif_out.command.req && pending_q))
       else $error("pst_deadline_control: a command came before the one before was answered");
       a_counters_were_asked_for : assert (!(read_valid_i && state_q != Wait))

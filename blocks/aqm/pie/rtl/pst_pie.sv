@@ -132,7 +132,9 @@ module pst_pie
 
   // --- the update: every UpdateTicks all queues in turn
 
-  logic walk_q;
+  logic walk_q, walk;         // an update is under way; it reads a queue's words
+  logic [7:0] read_wait_q;    // cycles for which a read-back has waited
+  logic read_late_q;
   logic [QueueIdWidth-1:0] walk_queue_q;
   logic [TimeWidth-1:0] walk_begun_q;
   logic [6:0] walk_valid_q;
@@ -146,13 +148,13 @@ module pst_pie
   logic guarded;
 
   always_ff @(posedge clk_i) begin
-    if (walk_q) walk_queue_q <= walk_queue_q == QueueIdWidth'(Queues - 1) ? '0 : walk_queue_q + 1'b1;
-    if (walk_q && walk_queue_q == QueueIdWidth'(Queues - 1)) walk_q <= 1'b0;
+    if (walk) walk_queue_q <= walk_queue_q == QueueIdWidth'(Queues - 1) ? '0 : walk_queue_q + 1'b1;
+    if (walk && walk_queue_q == QueueIdWidth'(Queues - 1)) walk_q <= 1'b0;
     if (!walk_q && walk_valid_q == '0 && !init && TimeWidth'(now_i - walk_begun_q) >= TimeWidth'(UpdateTicks)) begin
       walk_q       <= 1'b1;
       walk_begun_q <= walk_begun_q + TimeWidth'(UpdateTicks);
     end
-    walk_valid_q <= {walk_valid_q[5:0], walk_q};
+    walk_valid_q <= {walk_valid_q[5:0], walk};
     walk_id_q[0] <= walk_queue_q;
     for (int i = 1; i < 7; i++) walk_id_q[i] <= walk_id_q[i-1];
     cfg_q[0]  <= cfg;
@@ -204,7 +206,7 @@ module pst_pie
       .we_i   (init || walk_valid_q[6]),
       .waddr_i(init ? init_queue : walk_id_q[6]),
       .wdata_i(init ? '0 : new_state),
-      .re_i   (walk_q),
+      .re_i   (walk),
       .raddr_i(walk_queue_q),
       .rdata_o(state)
   );
@@ -218,22 +220,28 @@ module pst_pie
       .we_i   (init || delay_valid_q),
       .waddr_i(init ? init_queue : delay_queue_q),
       .wdata_i(init ? '0 : delay_q),
-      .re_i   (walk_q),
+      .re_i   (walk),
       .raddr_i(walk_queue_q),
       .rdata_o(delay)
   );
 
-  // A read-back, one at a time, takes a read that is not needed.
+  // A read-back, one at a time, takes a read that is not needed; after 256 cycles it takes one from the walk, which goes on a cycle later.
   logic read_take;
   logic [2:1] read_q;
   settings_t read_settings;
 
-  assign read_take      = s_read_valid_i && !walk_q && read_q == '0;
+  assign walk           = walk_q && !read_late_q;
+  assign read_take      = s_read_valid_i && !walk && read_q == '0;
   assign read_settings  = '{target: HalfWidth'(cfg.target), burst: HalfWidth'(cfg.burst)};
   assign m_read_valid_o = read_q[2];
   assign m_read_cfg_o   = '{enable: cfg.enable, ecn: cfg.ecn, settings: read_settings};
 
-  always_ff @(posedge clk_i) read_q <= rst_i ? '0 : {read_q[1], read_take};
+  always_ff @(posedge clk_i) begin
+    read_q      <= rst_i ? '0 : {read_q[1], read_take};
+    read_wait_q <= s_read_valid_i && !read_take && read_q == '0 ? read_wait_q + 1'b1 : '0;
+    read_late_q <= !rst_i && s_read_valid_i && !read_take && read_q == '0 && &read_wait_q;
+    if (rst_i) read_wait_q <= '0;
+  end
 
   pst_ram_write_first #(
       .Width($bits(cfg_t)),
@@ -244,8 +252,8 @@ module pst_pie
       .we_i   (init || s_cfg_valid_i),
       .waddr_i(init ? init_queue : s_cfg_queue_i),
       .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.burst[SettingWidth-1:0]}),
-      .re_i   (walk_q || read_take),
-      .raddr_i(walk_q ? walk_queue_q : s_read_queue_i),
+      .re_i   (walk || read_take),
+      .raddr_i(walk ? walk_queue_q : s_read_queue_i),
       .rdata_o(cfg)
   );
 
