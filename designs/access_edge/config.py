@@ -277,6 +277,11 @@ class Config(Configuration):
             raise ValueError(f"{part.name}.{number.name} is {short}")
 
     @property
+    def bursts(self) -> tuple[int, int]:
+        """Reads and writes that a memory has not answered, at most."""
+        return self.outstanding, self.outstanding
+
+    @property
     def scheduler_name(self) -> str:
         """The scheduler's name: shaped, passthrough, or that of an own one. Raises ValueError when the keys contradict each other."""
         return scheduler.name(self.scheduler, self.shaping)

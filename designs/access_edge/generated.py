@@ -29,6 +29,8 @@ def numbers(config: Config) -> dict[str, tuple[str, str]]:
         "Memories": ("int unsigned", str(len(channels))),
         "AddrWidth": ("int unsigned", str(config.address_bits)),
         "MemBytes": (f"logic [{len(channels) - 1}:0][63:0]", f"{{{sizes}}}"),
+        "MostReads": ("int unsigned", str(config.bursts[0])),
+        "MostWrites": ("int unsigned", str(config.bursts[1])),
         "MinFrameBytes": ("int unsigned", str(config.min_frame_bytes)),
         "MaxFrameBytes": ("int unsigned", str(config.max_frame_bytes)),
         "InitCycles": ("int unsigned", str(config.queues + config.descriptors + INIT_SLACK_CYCLES)),

@@ -112,6 +112,11 @@ class Config(Configuration):
         return self.discipline == "fifo"
 
     @property
+    def bursts(self) -> tuple[int, int]:
+        """Reads and writes that a memory has not answered, at most."""
+        return self.reads, self.writes
+
+    @property
     def chunk_beats(self) -> int:
         """Beats of a chunk."""
         return self.chunk_bytes // BEAT_BYTES

@@ -23,6 +23,8 @@ def numbers(config: Config) -> dict[str, tuple[str, str]]:
         "Memories": ("int unsigned", str(config.memory.channels)),
         "AddrWidth": ("int unsigned", str(config.address_bits)),
         "MemBytes": ("longint unsigned", f"64'd{config.memory_bytes}"),
+        "MostReads": ("int unsigned", str(config.bursts[0])),
+        "MostWrites": ("int unsigned", str(config.bursts[1])),
         "MinFrameBytes": ("int unsigned", str(config.min_frame_bytes)),
         "MaxFrameBytes": ("int unsigned", str(config.max_frame_bytes)),
         "InitCycles": ("int unsigned", str(config.classes * config.classes + INIT_SLACK_CYCLES)),

@@ -122,13 +122,13 @@ module pst_async_fifo_proof #(
   // From what the writer has seen of the reader up to what it has written: each at most as far as the next one.
   localparam int unsigned Wide = AddrWidth + 4;
   logic [Wide-1:0] steps;
-  assign steps = Wide'(count_t'(r_meta - r_sync)) + Wide'(count_t'(u_dut.rcount_q - r_meta)) + Wide'(count_t'(w_sync - u_dut.rcount_q))
-      + Wide'(count_t'(w_meta - w_sync)) + Wide'(count_t'(u_dut.wcount_q - w_meta));
+  assign steps = Wide'(count_t'(r_meta - r_sync)) + Wide'(count_t'(u_dut.rcount - r_meta)) + Wide'(count_t'(w_sync - u_dut.rcount))
+      + Wide'(count_t'(w_meta - w_sync)) + Wide'(count_t'(u_dut.wcount - w_meta));
 
   logic picked;  // and inside
   count_t behind;
   assign picked = picked_q && !gone_q;
-  assign behind = place_q - u_dut.rcount_q;
+  assign behind = place_q - u_dut.rcount;
 
   always_comb begin
     if (both) begin
@@ -139,16 +139,16 @@ module pst_async_fifo_proof #(
       // what the induction needs
       a_steps : assert (steps <= Wide'(Depth));
       if (gone_q) a_gone : assert (picked_q);
-      if (picked) a_place : assert (behind < count_t'(u_dut.wcount_q - u_dut.rcount_q) || (m_valid && out_q == place_q));
+      if (picked) a_place : assert (behind < count_t'(u_dut.wcount - u_dut.rcount) || (m_valid && out_q == place_q));
       if (picked && !(m_valid && out_q == place_q)) a_word : assert (u_dut.mem[place_q[AddrWidth-1:0]] == word_q);
     end
     if (s_begun_q) begin
-      a_in : assert (in_q == u_dut.wcount_q && u_dut.wgray_q == gray(u_dut.wcount_q));
+      a_in : assert (in_q == u_dut.wcount && u_dut.wgray_q == gray(u_dut.wcount));
       a_closed : assert (s_live_q == u_dut.open_q);
       if (!s_live_q) a_zero_w : assert (in_q == '0 && !picked_q && r_meta == '0 && r_sync == '0);
     end
     if (m_begun_q) begin
-      a_out : assert (count_t'(out_q + count_t'(m_valid)) == u_dut.rcount_q && u_dut.rgray_q == gray(u_dut.rcount_q));
+      a_out : assert (count_t'(out_q + count_t'(m_valid)) == u_dut.rcount && u_dut.rgray_q == gray(u_dut.rcount));
       if (!m_live_q) a_zero_r : assert (out_q == '0 && !m_valid && !gone_q && w_meta == '0 && w_sync == '0);
     end
     a_live : assert (both || (!s_live_q && !m_live_q));

@@ -7,7 +7,8 @@
 // Reset empties it. Neither reset may end before both have been there for an edge of their clocks; which ends first does not matter.
 // pst_crossing_reset makes such resets; the reset of one side alone leaves counts that do not belong together.
 // Words are written to LUTRAM and read into m_data_q: so timing must bound the paths wgray_q to wgray_meta_q, rgray_q to rgray_meta_q
-// (and their skew, to a cycle of the clock that they come from) and mem to m_data_q. Nothing else crosses.
+// (and their skew, to a cycle of the clock that they come from) and mem to m_data_q. Nothing else crosses. Constraints find these registers
+// by name, so no tool may merge them with others: no other register has the value of any of their bits, and attributes forbid it, too.
 module pst_async_fifo #(
     parameter int unsigned Width = 32,  // bits per word, >= 1
     parameter int unsigned Depth = 16   // words, a power of two, >= 4
@@ -38,9 +39,13 @@ module pst_async_fifo #(
     return count ^ (count >> 1);
   endfunction
 
-  logic [Width-1:0] mem[Depth];
-  count_t wcount_q, wcount_d, wgray_q;  // taken: by s_clk_i
-  count_t rcount_q, rcount_d, rgray_q;  // read: by m_clk_i
+  typedef logic [AddrWidth-1:0] addr_t;
+
+  // Words taken, by s_clk_i, and read, by m_clk_i. The highest bit of a count is that of its Gray code, and is kept there alone.
+  (* ram_style = "distributed" *) logic [Width-1:0] mem[Depth];
+  (* keep = "true", dont_touch = "true", preserve = "true" *) count_t wgray_q, rgray_q;
+  addr_t waddr_q, raddr_q;
+  count_t wcount, wcount_d, rcount, rcount_d;
 
   // ---- clock of the stream in
 
@@ -50,20 +55,21 @@ module pst_async_fifo #(
   // Full: the counts differ by Depth, so their Gray codes in the two highest bits alone.
   assign s_ready_o = open_q && wgray_q != {~rgray_sync_q[AddrWidth:AddrWidth-1], rgray_sync_q[AddrWidth-2:0]};
   assign push      = s_valid_i && s_ready_o;
-  assign wcount_d  = wcount_q + count_t'(push);
+  assign wcount    = {wgray_q[AddrWidth], waddr_q};
+  assign wcount_d  = wcount + count_t'(push);
 
   always_ff @(posedge s_clk_i) begin
-    if (push) mem[wcount_q[AddrWidth-1:0]] <= s_data_i;
+    if (push) mem[waddr_q] <= s_data_i;
   end
 
   always_ff @(posedge s_clk_i) begin
-    wcount_q     <= wcount_d;
+    waddr_q      <= wcount_d[AddrWidth-1:0];
     wgray_q      <= gray(wcount_d);
     rgray_meta_q <= rgray_q;
     rgray_sync_q <= rgray_meta_q;
     open_q       <= 1'b1;
     if (s_rst_i) begin
-      wcount_q     <= '0;
+      waddr_q      <= '0;
       wgray_q      <= '0;
       rgray_meta_q <= '0;
       rgray_sync_q <= '0;
@@ -78,23 +84,24 @@ module pst_async_fifo #(
   logic [Width-1:0] m_data_q;
 
   assign pop       = rgray_q != wgray_sync_q && (!m_valid_q || m_ready_i);
-  assign rcount_d  = rcount_q + count_t'(pop);
+  assign rcount    = {rgray_q[AddrWidth], raddr_q};
+  assign rcount_d  = rcount + count_t'(pop);
   assign m_valid_o = m_valid_q;
   assign m_data_o  = m_data_q;
 
   always_ff @(posedge m_clk_i) begin
-    if (pop) m_data_q <= mem[rcount_q[AddrWidth-1:0]];
+    if (pop) m_data_q <= mem[raddr_q];
   end
 
   always_ff @(posedge m_clk_i) begin
-    rcount_q     <= rcount_d;
+    raddr_q      <= rcount_d[AddrWidth-1:0];
     rgray_q      <= gray(rcount_d);
     wgray_meta_q <= wgray_q;
     wgray_sync_q <= wgray_meta_q;
     if (pop) m_valid_q <= 1'b1;
     else if (m_ready_i) m_valid_q <= 1'b0;
     if (m_rst_i) begin
-      rcount_q     <= '0;
+      raddr_q      <= '0;
       rgray_q      <= '0;
       wgray_meta_q <= '0;
       wgray_sync_q <= '0;

@@ -49,6 +49,11 @@ class Configuration(BaseModel):
         """Name of the wrapper's module."""
         return f"pst_{self.design}_{self.name}"
 
+    @property
+    def bursts(self) -> tuple[int, int]:
+        """Reads and writes that a memory has not answered, at most, of a device with memories."""
+        raise NotImplementedError
+
 
 @dataclass
 class Plan:

@@ -80,7 +80,9 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
         if each.interface:
             kind = _KINDS[each.of.name.split("_")[1]]
             about = (
-                None if each.interface in begun else _parameters(each.interface, [one for one in found if one.interface == each.interface])
+                None
+                if each.interface in begun
+                else _parameters(config, each.interface, [one for one in found if one.interface == each.interface])
             )
             begun.add(each.interface)
             lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", about)
@@ -146,7 +148,7 @@ def _attributes(info: str, parameter: str | None) -> list[str]:
     return lines + ([f'    (* X_INTERFACE_PARAMETER = "{parameter}" *)'] if parameter else [])
 
 
-def _parameters(interface: str, ports: list[Flat]) -> str:
+def _parameters(config: Configuration, interface: str, ports: list[Flat]) -> str:
     """Return what Vivado should know of an interface beyond its signals."""
     bits = {each.signal: each.bits for each in ports}
     if "tdata" in bits:
@@ -162,7 +164,8 @@ def _parameters(interface: str, ports: list[Flat]) -> str:
     elif "awlen" in bits:
         said = {
             "PROTOCOL": "AXI4", "DATA_WIDTH": bits["wdata"], "ADDR_WIDTH": bits["awaddr"], "ID_WIDTH": bits["awid"],
-            "READ_WRITE_MODE": "READ_WRITE", "HAS_BURST": 1, "SUPPORTS_NARROW_BURST": 0, "MAX_BURST_LENGTH": MOST_BEATS, "HAS_LOCK": 1,
+            "READ_WRITE_MODE": "READ_WRITE", "NUM_READ_OUTSTANDING": config.bursts[0], "NUM_WRITE_OUTSTANDING": config.bursts[1],
+            "HAS_BURST": 1, "SUPPORTS_NARROW_BURST": 0, "MAX_BURST_LENGTH": MOST_BEATS, "HAS_LOCK": 1,
             "HAS_CACHE": 1, "HAS_PROT": 1, "HAS_QOS": 0, "HAS_REGION": 0, "HAS_WSTRB": 1, "HAS_BRESP": 1, "HAS_RRESP": 1,
         }  # fmt: skip
     else:

@@ -218,10 +218,26 @@ def xdc(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> s
     return "\n".join((
         "# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1",
         f"# What crosses between the clocks of {name}. The clocks themselves are defined where they come from. In Vivado:",
-        f"#   read_xdc -ref {name} constraints/{name}.xdc",
+        f"#   source constraints/{name}.tcl           in a project",
+        f"#   read_xdc -ref {name} constraints/{name}.xdc     without one, after synth_design",
         "# No version of Vivado has seen it yet. Written by penstock generate; do not edit.",
         *periods, *lines, "",
     ))  # fmt: skip
+
+
+def project(config: Configuration, crossings: Sequence[str]) -> str:
+    """Return Tcl that adds the constraints to a project of Vivado: for each instance, behind those of the clocks, after synthesis."""
+    name = name_of(config, crossings)
+    return f"""# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+# Adds {name}.xdc to the project that is open: for every instance of {name}, and behind all
+# constraints that define clocks, whose periods it asks for. Cells have their names only after synthesis.
+# No version of Vivado has seen it yet. Written by penstock generate; do not edit.
+set crossing [file join [file dirname [file normalize [info script]]] {name}.xdc]
+add_files -fileset constrs_1 $crossing
+set_property SCOPED_TO_REF {name} [get_files $crossing]
+set_property PROCESSING_ORDER LATE [get_files $crossing]
+set_property USED_IN_SYNTHESIS false [get_files $crossing]
+"""
 
 
 def sdc(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> str:

@@ -83,6 +83,7 @@ def write(
         top = crossing.name_of(config, crossings)
         texts[f"rtl/{top}.sv"] = crossing.verilog(config, ports, crossings)
         texts[f"constraints/{top}.xdc"] = crossing.xdc(config, ports, crossings)
+        texts[f"constraints/{top}.tcl"] = crossing.project(config, crossings)
         texts[f"constraints/{top}.sdc"] = crossing.sdc(config, ports, crossings)
         mine.append(f"rtl/{top}.sv")
     texts |= {
@@ -313,8 +314,10 @@ def _crossings(top: str, module: str, ports: list[configs.Port], crossings: Sequ
 interface can be reset alone: what is at its other end has to be reset by the reset out. Each way takes 3 to 4 edges of the clock that the
 words go to. Events and state ({crossing.plain(ports)}) are of `clk_i`.
 
-`constraints/{top}.xdc` is for Vivado (`read_xdc -ref {top} constraints/{top}.xdc`), `.sdc` for other tools; read the head of each. No tool
-of a vendor has seen them. Synthesis below is of `{top}`; that with Vivado reads the first of them, and has for these clocks
+`constraints/{top}.xdc` is for Vivado. In a project, `source constraints/{top}.tcl` adds it for each instance, behind all clocks. Without a
+project, `read_xdc -ref {top} constraints/{top}.xdc` follows `synth_design`. `.sdc` is for other tools; read its head. No tool of a vendor
+has seen them: look at `report_cdc`, `report_bus_skew` and `report_methodology`. Synthesis below is of `{top}`; with Vivado it reads the
+XDC, and has for these clocks
 {_variables(crossings)}, CLOCK_MHZ unless set.
 """
 

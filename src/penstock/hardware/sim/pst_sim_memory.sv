@@ -8,6 +8,8 @@ module pst_sim_memory
     parameter longint unsigned Bytes = 131072,
     parameter int unsigned     LatencyCycles = 24,  // of the first beat that is read, and of the response to a write
     parameter int unsigned     Bursts = 16,         // that it takes before it has answered
+    parameter int unsigned     MostReads = 64,      // that the device leaves unanswered at most, by what it says of itself
+    parameter int unsigned     MostWrites = 64,
     parameter int unsigned     Which = 0
 ) (
     input  logic                   clk_i,
@@ -48,7 +50,7 @@ module pst_sim_memory
   burst_t writes[$], reads[$];
   int unsigned responses[$];  // when each is due
   random_t random_q;
-  int unsigned now_q;
+  int unsigned now_q, reads_open_q, writes_open_q;
 
   function automatic burst_t checked(
       input logic [AddrWidth-1:0] address, input logic [7:0] len, input logic [2:0] size, input logic [1:0] burst
@@ -80,6 +82,11 @@ module pst_sim_memory
     automatic burst_t burst;
     random_q <= scrambled(random_q);
     now_q    <= now_q + 1;
+    reads_open_q  <= reads_open_q + 32'(arvalid_i && arready_o) - 32'(rvalid_o && rready_i && rlast_o);
+    writes_open_q <= writes_open_q + 32'(awvalid_i && awready_o) - 32'(bvalid_o && bready_i);
+    if (reads_open_q > MostReads || writes_open_q > MostWrites)
+      $fatal(1, "FAIL: memory %0d: %0d reads and %0d writes without answer, allowed: %0d, %0d", Which, reads_open_q, writes_open_q,
+             MostReads, MostWrites);
     // writes
     if (awvalid_i && awready_o) writes.push_back(checked(awaddr_i, awlen_i, awsize_i, awburst_i));
     if (wvalid_i && wready_o) begin
@@ -114,6 +121,8 @@ module pst_sim_memory
     if (rst_i) begin
       random_q  <= seeded(seed_i, 2000 + Which);
       now_q     <= 0;
+      reads_open_q  <= 0;
+      writes_open_q <= 0;
       awready_o <= 1'b0;
       wready_o  <= 1'b0;
       bvalid_o  <= 1'b0;
