@@ -19,8 +19,9 @@ enum class Drop : std::uint8_t {
     Aqm = 8,
     NoShare = 10,
     ReadError = 11,
+    WriteError = 13,
 };
-inline constexpr unsigned kDropKinds = 12;         // None is one
-inline constexpr std::uint32_t kDropMask = 0xdfe;  // bit n: n is one of these reasons
+inline constexpr unsigned kDropKinds = 14;          // None is one
+inline constexpr std::uint32_t kDropMask = 0x2dfe;  // bit n: n is one of these reasons
 
 }  // namespace penstock

@@ -19,9 +19,10 @@ package pst_pkg;
     DropTailDropBytes   = 4'd7,
     DropAqm             = 4'd8,
     DropNoShare         = 4'd10,
-    DropReadError       = 4'd11
+    DropReadError       = 4'd11,
+    DropWriteError      = 4'd13
   } drop_e;
-  localparam int unsigned DropLast = 11;
+  localparam int unsigned DropLast = 13;
 
   // Per-queue limits: wide enough for every legal limit, so that occupancy cannot overflow.
   localparam int unsigned LimitPacketsWidth = 16;

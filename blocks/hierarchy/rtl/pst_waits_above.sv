@@ -261,7 +261,9 @@ module pst_waits_above
 
   assign init_done_o = words_init_done && !init;
 
-  assign m_look_o.waits = (2 ** ClassWidth)'(hit_q ? waits_q : waits);
+  logic [Classes-1:0] looked;    // before it is widened: Verilator 5.006 wants both sides of a choice as wide as the cast
+  assign looked         = hit_q ? waits_q : waits;
+  assign m_look_o.waits = (2 ** ClassWidth)'(looked);
   assign {m_look_o.left_class, m_look_o.left} = left_hit_q ? left_q : left;
 
   logic unused;

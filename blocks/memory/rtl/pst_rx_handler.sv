@@ -5,7 +5,7 @@
 // Frames leave in the order of arrival, stored or not:
 //   DropNone      stored: desc holds the frame
 //   DropNoPage    no page held it; the data was swallowed, desc means nothing
-//   DropBadFrame  the memory answered a write with SLVERR or DECERR; the page goes back by m_free, desc means nothing
+//   DropWriteError the memory answered a write with SLVERR or DECERR; the page goes back by m_free, desc means nothing
 //
 // Throughput: one beat per cycle, one single-beat frame per cycle, as long as MaxOutstanding bursts cover the time from
 //             write address to response.
@@ -271,7 +271,7 @@ module pst_rx_handler
     failed_d     = frame_done ? 1'b0 : answered ? failed : failed_q;
 
     enq.frame    = frame;
-    enq.reason   = !pending.ok ? pst_pkg::DropNoPage : failed ? pst_pkg::DropBadFrame : pst_pkg::DropNone;
+    enq.reason   = !pending.ok ? pst_pkg::DropNoPage : failed ? pst_pkg::DropWriteError : pst_pkg::DropNone;
   end
 
   pst_fifo #(

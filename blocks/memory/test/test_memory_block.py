@@ -15,7 +15,7 @@ from memory_bench import LINE, WORD, AxiMemories, Geometry, random_length, to_be
 from penstock.paths import block_file_list, read_file_list
 from penstock.testing import testkit
 
-NO_PAGE, BAD_FRAME = 5, 4  # pst_pkg::drop_e
+NO_PAGE, WRITE_ERROR = 5, 13  # pst_pkg::drop_e
 QUEUES = 200
 
 
@@ -41,7 +41,7 @@ class Device:
         self.sending: deque[tuple[int, int, bytes]] = deque()  # in the order in which s_deq took them
         self.owned: set[int] = set()  # descriptors between m_enq and s_deq or s_drop
         self.outgoing = b""
-        self.counts = {"taken": 0, "sent": 0, "no_page": 0, "bad_frame": 0, "dropped": 0, "errors": 0}
+        self.counts = {"taken": 0, "sent": 0, "no_page": 0, "write_error": 0, "dropped": 0, "errors": 0}
         self.offer: dict[str, object] = {"meta": None, "data": None, "deq": None, "drop": None}
 
     def add(self, queue: int, frame: bytes) -> None:
@@ -115,7 +115,7 @@ class Device:
         assert (int(dut.m_enq_queue_o.value), int(dut.m_enq_len_o.value)) == (queue, len(frame)), "frames out of order"
         reason = int(dut.m_enq_reason_o.value)
         if reason:
-            self.counts[{NO_PAGE: "no_page", BAD_FRAME: "bad_frame"}[reason]] += 1
+            self.counts[{NO_PAGE: "no_page", WRITE_ERROR: "write_error"}[reason]] += 1
             return
         desc = int(dut.m_enq_desc_o.value)
         memory = self.geometry.memory_of(desc)
@@ -167,7 +167,7 @@ class Device:
         await self.run(cycles)
         assert self.empty, f"stuck: {self.counts}, {len(self.stored)} in, {len(self.sending)} out"
         counts = self.counts
-        assert counts["taken"] == counts["sent"] + counts["no_page"] + counts["bad_frame"] + counts["dropped"], counts
+        assert counts["taken"] == counts["sent"] + counts["no_page"] + counts["write_error"] + counts["dropped"], counts
 
     async def reset(self) -> None:
         """Reset device and memories in the middle of whatever they do."""
@@ -245,7 +245,7 @@ async def refused(dut) -> None:
     await device.run(300)
     device.hold = 0
     await device.drain()
-    assert device.counts["bad_frame"] > 0, device.counts
+    assert device.counts["write_error"] > 0, device.counts
     device.memories.refused.clear()
     device.hold = geometry.descriptors
     for _ in range(geometry.descriptors):

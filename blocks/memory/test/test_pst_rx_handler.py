@@ -10,7 +10,7 @@ from memory_bench import LINE, AxiMemories, Geometry, random_length, to_beats
 
 from penstock.testing import testkit
 
-NO_PAGE, BAD_FRAME = 5, 4  # pst_pkg::drop_e
+NO_PAGE, WRITE_ERROR = 5, 13  # pst_pkg::drop_e
 QUEUES = 64
 
 
@@ -108,7 +108,7 @@ class Bench:
         first = self.geometry.address(desc) // LINE
         words = to_beats(frame)
         if any((0, first + k) in self.memory.refused for k in range(len(words))):
-            assert reason == BAD_FRAME
+            assert reason == WRITE_ERROR
             self.refused.append(desc)
             return
         assert reason == 0 and int(dut.m_enq_desc_o.value) == desc
@@ -176,7 +176,7 @@ async def every_write_refused(dut) -> None:
         for _ in range(60):
             bench.add(bench.rng.randbytes(bench.rng.randint(1, 2 * LINE)))
         await bench.drain(60)
-        assert bench.done.count(BAD_FRAME) > 20
+        assert bench.done.count(WRITE_ERROR) > 20
     assert sorted(bench.free) == list(range(bench.geometry.descriptors)), "a page is lost, or is there twice"
 
 

@@ -86,6 +86,8 @@ inline constexpr std::uint32_t kDroppedNoSharePackets = 0x1a0;
 inline constexpr std::uint32_t kDroppedNoShareBytes = 0x1a8;
 inline constexpr std::uint32_t kDroppedReadErrorPackets = 0x1b0;
 inline constexpr std::uint32_t kDroppedReadErrorBytes = 0x1b8;
+inline constexpr std::uint32_t kDroppedWriteErrorPackets = 0x1d0;
+inline constexpr std::uint32_t kDroppedWriteErrorBytes = 0x1d8;
 inline constexpr std::uint32_t kNowRate = 0x200;
 inline constexpr std::uint32_t kNowBurst = 0x204;
 inline constexpr std::uint32_t kNowLimitPackets = 0x208;
@@ -220,6 +222,8 @@ inline constexpr Field kDroppedNoSharePacketsValue{0, 50};
 inline constexpr Field kDroppedNoShareBytesValue{0, 56};
 inline constexpr Field kDroppedReadErrorPacketsValue{0, 50};
 inline constexpr Field kDroppedReadErrorBytesValue{0, 56};
+inline constexpr Field kDroppedWriteErrorPacketsValue{0, 50};
+inline constexpr Field kDroppedWriteErrorBytesValue{0, 56};
 inline constexpr Field kNowRateMantissa{0, 16};
 inline constexpr Field kNowRateExponent{16, 5};
 inline constexpr Field kNowBurstCycles{0, 28};
@@ -331,10 +335,10 @@ inline constexpr std::uint32_t kCommandSnapshotNode = 18;
 }  // namespace values
 
 // Drop reasons by their number; 0 is a frame that goes on.
-inline constexpr unsigned kDropReasons = 12;
-inline constexpr std::array<const char*, kDropReasons> kDropNames = {"",          "runt",    "oversize",          "bad_queue_id",
-                                                                     "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes",
-                                                                     "aqm",       "",        "no_share",          "read_error"};
+inline constexpr unsigned kDropReasons = 14;
+inline constexpr std::array<const char*, kDropReasons> kDropNames = {
+    "",    "runt", "oversize", "bad_queue_id", "bad_frame", "no_page",    "tail_drop_packets", "tail_drop_bytes",
+    "aqm", "",     "no_share", "read_error",   "",          "write_error"};
 // The device's counters of each, 8 bytes each.
 struct DropCounters {
     std::uint32_t packets, bytes;
@@ -351,6 +355,8 @@ inline constexpr std::array<DropCounters, kDropReasons> kDropCounters = {
      {registers::kDroppedAqmPackets, registers::kDroppedAqmBytes},
      {0, 0},
      {registers::kDroppedNoSharePackets, registers::kDroppedNoShareBytes},
-     {registers::kDroppedReadErrorPackets, registers::kDroppedReadErrorBytes}}};
+     {registers::kDroppedReadErrorPackets, registers::kDroppedReadErrorBytes},
+     {0, 0},
+     {registers::kDroppedWriteErrorPackets, registers::kDroppedWriteErrorBytes}}};
 
 }  // namespace penstock::access_edge

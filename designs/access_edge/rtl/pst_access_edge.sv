@@ -748,7 +748,7 @@ module pst_access_edge
   end
 
   localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare
-                                    | 16'd1 << DropReadError;
+                                    | 16'd1 << DropReadError | 16'd1 << DropWriteError;
 
   pst_drop_counters #(
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(DropLast), .Counted(Counted)

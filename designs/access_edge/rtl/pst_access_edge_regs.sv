@@ -333,6 +333,10 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_read_error;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } dropped_write_error;
         logic now_rate;
         logic now_burst;
         logic now_limit_packets;
@@ -476,6 +480,10 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_read_error.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1b4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_read_error.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1b8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_read_error.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1bc) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_write_error.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h1d0) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_write_error.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1d4) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_write_error.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1d8) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_write_error.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1dc) & !cpuif_req_is_wr;
         decoded_reg_strb.now_rate = cpuif_req_masked & (cpuif_addr == 12'h200) & !cpuif_req_is_wr;
         decoded_reg_strb.now_burst = cpuif_req_masked & (cpuif_addr == 12'h204) & !cpuif_req_is_wr;
         decoded_reg_strb.now_limit_packets = cpuif_req_masked & (cpuif_addr == 12'h208) & !cpuif_req_is_wr;
@@ -1635,6 +1643,14 @@ module pst_access_edge_regs (
                 logic [63:0] data;
             } bytes;
         } dropped_read_error;
+        struct {
+            struct {
+                logic [63:0] data;
+            } packets;
+            struct {
+                logic [63:0] data;
+            } bytes;
+        } dropped_write_error;
     } rbuf_storage_t;
     rbuf_storage_t rbuf_storage;
 
@@ -1762,6 +1778,18 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.dropped_read_error.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_read_error.bytes.data[55:0] <= hwif_in.dropped_read_error.bytes.value.next;
             rbuf_storage.dropped_read_error.bytes.data[63:56] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_write_error.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_write_error.packets.data[49:0] <= hwif_in.dropped_write_error.packets.value.next;
+            rbuf_storage.dropped_write_error.packets.data[63:50] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_write_error.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_write_error.bytes.data[55:0] <= hwif_in.dropped_write_error.bytes.value.next;
+            rbuf_storage.dropped_write_error.bytes.data[63:56] <= '0;
         end
     end
 
@@ -2143,6 +2171,18 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h1bc) begin
             readback_data_var = rbuf_storage.dropped_read_error.bytes.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1d0) begin
+            readback_data_var[31:0] = hwif_in.dropped_write_error.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h1d4) begin
+            readback_data_var = rbuf_storage.dropped_write_error.packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1d8) begin
+            readback_data_var = rbuf_storage.dropped_write_error.bytes.data[31:0];
+        end
+        if(rd_mux_addr == 12'h1dc) begin
+            readback_data_var = rbuf_storage.dropped_write_error.bytes.data[63:32];
         end
         if(rd_mux_addr == 12'h200) begin
             readback_data_var[15:0] = hwif_in.now_rate.mantissa.next;

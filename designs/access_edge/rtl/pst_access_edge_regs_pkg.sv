@@ -713,6 +713,27 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_read_error__in_t;
 
     typedef struct {
+        logic [49:0] next;
+    } pst_access_edge_regs__dropped_write_error__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_write_error__packets__value__in_t value;
+    } pst_access_edge_regs__dropped_write_error__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__dropped_write_error__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_write_error__bytes__value__in_t value;
+    } pst_access_edge_regs__dropped_write_error__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_write_error__packets__in_t packets;
+        pst_access_edge_regs__dropped_write_error__bytes__in_t bytes;
+    } pst_access_edge_regs__dropped_write_error__in_t;
+
+    typedef struct {
         logic [15:0] next;
     } pst_access_edge_regs__now_rate__mantissa__in_t;
 
@@ -904,6 +925,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__marked_packets__in_t marked_packets;
         pst_access_edge_regs__dropped_no_share__in_t dropped_no_share;
         pst_access_edge_regs__dropped_read_error__in_t dropped_read_error;
+        pst_access_edge_regs__dropped_write_error__in_t dropped_write_error;
         pst_access_edge_regs__now_rate__in_t now_rate;
         pst_access_edge_regs__now_burst__in_t now_burst;
         pst_access_edge_regs__now_limit_packets__in_t now_limit_packets;

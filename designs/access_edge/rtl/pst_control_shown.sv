@@ -181,11 +181,13 @@ module pst_control_shown
     regs_o.dropped_no_share.bytes.value.next            = 56'(dropped_bytes_i[DropNoShare]);
     regs_o.dropped_read_error.packets.value.next        = 50'(dropped_packets_i[DropReadError]);
     regs_o.dropped_read_error.bytes.value.next          = 56'(dropped_bytes_i[DropReadError]);
+    regs_o.dropped_write_error.packets.value.next       = 50'(dropped_packets_i[DropWriteError]);
+    regs_o.dropped_write_error.bytes.value.next         = 56'(dropped_bytes_i[DropWriteError]);
     regs_o.marked_packets.value.next                    = 50'(marked_packets_i);
   end
 
-  // No reason has the number 9.
-  logic unused_reason;
-  assign unused_reason = ^{dropped_packets_i[9], dropped_bytes_i[9]};
+  // Numbers that are not reasons of this device.
+  logic unused_reasons;
+  assign unused_reasons = ^{dropped_packets_i[9], dropped_bytes_i[9], dropped_packets_i[12], dropped_bytes_i[12]};
 
 endmodule

@@ -662,7 +662,7 @@ void ModelDevice<Core>::step_memory() {
             enqueue.from = from;
             device.storing_.pop();
             if (!failed) return;
-            enqueue.packet.reason = static_cast<std::uint8_t>(Drop::BadFrame);
+            enqueue.packet.reason = static_cast<std::uint8_t>(Drop::WriteError);
             device.refused_.push({from, frame.descriptor});
         }
         std::int64_t sent(const MemoryFrame& frame, std::int64_t from, std::uint32_t bytes, bool last, bool failed) {
