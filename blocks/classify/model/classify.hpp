@@ -25,12 +25,12 @@ struct ClassifySizes {
 struct ClassifyVerdict {
     Drop reason;           // Drop::None: the frame passes
     std::uint32_t queue;   // its prefix, or kNoQueue
-    std::uint16_t length;  // bytes without prefix, at most 65,535: longer ones are reported so
+    std::uint32_t length;  // bytes without prefix, at most 2^32 - 1: longer ones are reported so
 };
 
 // Judges a frame of `frame_bytes` bytes, prefix included. `head` holds its first bytes, at least the prefix when the
-// frame has one; `error` is the frame's error flag. Of several reasons the first in the order bad frame, runt,
-// oversize, bad queue id counts.
+// frame has one; `error` is the frame's error flag, or says that a beat had a hole in tkeep (it counts as a full one). Of several reasons
+// the first in the order bad frame, runt, oversize, bad queue id counts.
 inline ClassifyVerdict classify(std::span<const std::uint8_t> head, std::uint64_t frame_bytes, bool error, const ClassifySizes& sizes) {
     const bool has_prefix = frame_bytes >= kPrefixBytes && head.size() >= kPrefixBytes;
     const std::uint64_t length = has_prefix ? frame_bytes - kPrefixBytes : 0;
@@ -50,7 +50,7 @@ inline ClassifyVerdict classify(std::span<const std::uint8_t> head, std::uint64_
     } else if (queue >= sizes.queues) {
         reason = Drop::BadQueueId;
     }
-    return {reason, queue, static_cast<std::uint16_t>(std::min<std::uint64_t>(length, 0xFFFF))};
+    return {reason, queue, static_cast<std::uint32_t>(std::min<std::uint64_t>(length, 0xFFFF'FFFF))};
 }
 
 }  // namespace penstock

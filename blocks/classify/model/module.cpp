@@ -20,7 +20,7 @@ NB_MODULE(blocks_classify_model, m) {
             return std::tuple(static_cast<unsigned>(verdict.reason), verdict.queue, verdict.length);
         },
         nb::arg("frame"), nb::arg("queues"), nb::arg("min_frame_bytes"), nb::arg("max_frame_bytes"), nb::arg("error") = false,
-        "Verdict on one frame (prefix included): (reason as in drop_e, queue id or 0xFFFFFFFF, length without prefix, at most 65535).");
+        "Verdict on one frame (prefix included): (reason as in drop_e, queue id or 0xFFFFFFFF, length without prefix, at most 2^32 - 1).");
 }
 
 }  // namespace penstock

@@ -2,7 +2,7 @@
 // Reads the queue id that stands in front of each frame (4 bytes, most significant first, as in section 3.1 of the
 // QoS paper), strips it, and passes the frame on whole or not at all.
 //
-// A frame is dropped with the first reason that holds: bad_frame (tuser at its last beat), runt (shorter than MinFrameBytes
+// A frame is dropped with the first reason that holds: bad_frame (tuser at its last beat, or a hole in tkeep at any), runt (shorter than MinFrameBytes
 // without the prefix), oversize (longer than MaxFrameBytes), bad_queue_id (>= Queues). A frame with less than 4 bytes
 // has no queue id; it is a runt of length 0 and is reported with queue NoQueue (0xFFFF_FFFF).
 // An oversize frame gives its buffer back at the beat that exceeds MaxFrameBytes; the rest is swallowed as it comes,
@@ -26,7 +26,7 @@ module pst_classify_prefix
     input  logic                   rst_i,
     // frames in, prefix first
     input  logic [8*DataBytes-1:0] s_axis_tdata_i,
-    input  logic [  DataBytes-1:0] s_axis_tkeep_i,
+    input  logic [  DataBytes-1:0] s_axis_tkeep_i,   // all ones, at the last beat from bit 0 on; a beat with a hole counts as a full one
     input  logic                   s_axis_tlast_i,
     input  logic                   s_axis_tuser_i,   // at the last beat: the frame is damaged
     input  logic                   s_axis_tvalid_i,
@@ -46,7 +46,7 @@ module pst_classify_prefix
     output logic                   ev_valid_o,
     output drop_e                  ev_reason_o,      // DropNone: passed
     output logic [           31:0] ev_queue_o,
-    output logic [           15:0] ev_len_o          // without prefix, at most 65535
+    output logic [           31:0] ev_len_o          // without prefix, at most 2^32 - 1
 );
 
   localparam int unsigned PrefixBytes = 4;
@@ -83,6 +83,17 @@ module pst_classify_prefix
     $error("pst_classify_prefix: DetectEcn needs beats of 64 bytes, not %0d", DataBytes);
   end
 
+  // ---- a hole in tkeep, and a beat that is not full before the last one, damage the frame
+
+  logic hole, holes_q;    // this beat has one; a beat before it had
+  logic [DataBytes-1:0] keep;
+
+  always_comb begin
+    hole = !s_axis_tlast_i && !s_axis_tkeep_i[DataBytes-1];
+    for (int unsigned i = 0; i + 1 < DataBytes; i++) if (!s_axis_tkeep_i[i] && s_axis_tkeep_i[i+1]) hole = 1'b1;
+    keep = s_axis_tkeep_i | {DataBytes{hole}};
+  end
+
   // ---- strip the prefix
   //
   // One register is enough for the queue id: the strip stage takes the first beat of a frame at the earliest when
@@ -99,7 +110,7 @@ module pst_classify_prefix
     take_prefix = take_in && first_q;
     first_d     = take_in ? s_axis_tlast_i : first_q;
     prefix_d.id = {s_axis_tdata_i[7:0], s_axis_tdata_i[15:8], s_axis_tdata_i[23:16], s_axis_tdata_i[31:24]};
-    if (s_axis_tlast_i && !s_axis_tkeep_i[PrefixBytes-1]) prefix_d.id = NoQueue;
+    if (s_axis_tlast_i && !keep[PrefixBytes-1]) prefix_d.id = NoQueue;
     prefix_d.bad = prefix_d.id >= Queues;
   end
 
@@ -110,9 +121,9 @@ module pst_classify_prefix
       .clk_i,
       .rst_i,
       .s_axis_tdata_i,
-      .s_axis_tkeep_i,
+      .s_axis_tkeep_i (keep),
       .s_axis_tlast_i,
-      .s_axis_tuser_i,
+      .s_axis_tuser_i (s_axis_tuser_i || hole || holes_q),
       .s_axis_tvalid_i,
       .s_axis_tready_o,
       .m_axis_tdata_o (strip_data),
@@ -168,8 +179,10 @@ module pst_classify_prefix
 
   // ---- judge: length so far, reason, and what the buffer is told
 
-  logic [15:0] len_d, len_q, total;
+  logic [15:0] len_d, len_q, total;    // this one is compared: it stays at its most
   logic [16:0] sum;
+  logic [31:0] whole_q, whole;         // this one is reported
+  logic [32:0] whole_sum;
   logic oversize, take_beat, ev_valid_d;
   drop_e reason;
   localparam int unsigned MetaWidth = $bits(meta_t) + 32'(DetectEcn);
@@ -179,6 +192,8 @@ module pst_classify_prefix
   always_comb begin
     sum      = 17'(len_q) + 17'(bytes_q);
     total    = sum[16] ? '1 : sum[15:0];
+    whole_sum = 33'(whole_q) + 33'(bytes_q);
+    whole     = whole_sum[32] ? '1 : whole_sum[31:0];
     oversize = total > 16'(MaxFrameBytes);
 
     reason = DropNone;
@@ -236,7 +251,9 @@ module pst_classify_prefix
     end
     ev_reason_o  <= reason;
     ev_queue_o   <= beat_prefix_q.id;
-    ev_len_o     <= total;
+    ev_len_o     <= whole;
+    if (take_beat) whole_q <= last_q ? '0 : whole;
+    if (take_in) holes_q <= !s_axis_tlast_i && (hole || holes_q);
     first_q      <= first_d;
     beat_valid_q <= beat_valid_d;
     len_q        <= len_d;
@@ -245,6 +262,8 @@ module pst_classify_prefix
       first_q      <= 1'b1;
       beat_valid_q <= 1'b0;
       len_q        <= '0;
+      whole_q      <= '0;
+      holes_q      <= 1'b0;
       ev_valid_o   <= 1'b0;
     end
   end
@@ -254,8 +273,8 @@ module pst_classify_prefix
     if (!rst_i) begin
       a_rest_never_waits : assert (!beat_valid_q || len_q <= 16'(MaxFrameBytes) || beat_ready);
       a_prefix_used : assert (!take_prefix || !strip_valid || (take_strip && strip_last));
-      a_keep_contiguous : assert (!take_in || (s_axis_tkeep_i & (s_axis_tkeep_i + 1'b1)) == '0);
-      a_keep_full : assert (!take_in || s_axis_tlast_i || (&s_axis_tkeep_i));
+      a_keep_contiguous : assert (!take_in || (keep & (keep + 1'b1)) == '0);
+      a_keep_full : assert (!take_in || s_axis_tlast_i || (&keep));
     end
   end
 `endif

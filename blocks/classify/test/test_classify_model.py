@@ -33,10 +33,10 @@ def frame(queue: str, length: int) -> bytes:
         (frame("00 00 00 01", 59), False, (RUNT, 1, 59)),
         (frame("00 00 00 01", 0), False, (RUNT, 1, 0)),
         (frame("00 00 00 01", 1515), False, (OVERSIZE, 1, 1515)),
-        # The reported length ends at 65,535.
+        # The reported length is exact.
         (frame("00 00 00 01", 65535), False, (OVERSIZE, 1, 65535)),
-        (frame("00 00 00 01", 65536), False, (OVERSIZE, 1, 65535)),
-        (frame("00 00 00 01", 4480000), False, (OVERSIZE, 1, 65535)),
+        (frame("00 00 00 01", 65536), False, (OVERSIZE, 1, 65536)),
+        (frame("00 00 00 01", 4480000), False, (OVERSIZE, 1, 4480000)),
         # No room for a queue id.
         (b"\x00\x00\x01", False, (RUNT, NO_QUEUE, 0)),
         (b"\x00", False, (RUNT, NO_QUEUE, 0)),

@@ -17,6 +17,7 @@ PREFIX = 4
 class Frame:
     data: bytes  # prefix included
     error: bool = False
+    hole: int | None = None  # beat with a hole in tkeep; it counts as a full one
 
 
 class Bench:
@@ -85,7 +86,13 @@ class Bench:
             + [self.longest + rng.randint(1, 8 * self.width), rng.randint(self.shortest, self.longest)]
             + [rng.randint(self.shortest, min(self.longest, self.shortest + self.width))] * 4
         )
-        return Frame((queue.to_bytes(PREFIX, "big") + rng.randbytes(max(length, 0)))[: length + PREFIX], rng.random() < 0.15)
+        frame = Frame((queue.to_bytes(PREFIX, "big") + rng.randbytes(max(length, 0)))[: length + PREFIX], rng.random() < 0.15)
+        if rng.random() < 0.1:
+            last = (len(frame.data) - 1) // self.width
+            frame.hole = rng.choice([0, last, rng.randint(0, last)])
+            if frame.hole == last:
+                frame.data += rng.randbytes(-len(frame.data) % self.width)
+        return frame
 
     def to_beats(self, frame: Frame) -> list[dict]:
         """Cut a frame into beats; bytes that are not kept and tuser before the end are noise."""
@@ -94,7 +101,13 @@ class Bench:
             part, last = frame.data[start : start + width], start + width >= len(frame.data)
             padded = part + self.rng.randbytes(width - len(part))
             user = int(frame.error) if last else self.rng.getrandbits(1)
-            beats.append({"data": int.from_bytes(padded, "little"), "keep": 2 ** len(part) - 1, "last": int(last), "user": user})
+            keep = 2 ** len(part) - 1
+            if frame.hole == start // width:
+                bit = self.rng.randrange(width - 1)
+                keep &= ~(1 << bit)
+                if not last and self.rng.random() < 0.5:  # without a hole, but not full
+                    keep &= (1 << bit) - 1
+            beats.append({"data": int.from_bytes(padded, "little"), "keep": keep, "last": int(last), "user": user})
         return beats
 
     async def send(self, frames: list[Frame]) -> None:
@@ -105,9 +118,8 @@ class Bench:
 
         models = engine.models("classify")
 
-        return models.classify(
-            frame.data, error=frame.error, queues=self.queues, min_frame_bytes=self.shortest, max_frame_bytes=self.longest
-        )
+        error = frame.error or frame.hole is not None
+        return models.classify(frame.data, error=error, queues=self.queues, min_frame_bytes=self.shortest, max_frame_bytes=self.longest)
 
     async def check(self, frames: list[Frame]) -> None:
         """Wait until the fate of `frames` is known and all output is there, and compare."""
@@ -207,27 +219,40 @@ async def giant(dut) -> None:
     start = (bench.queues - 1).to_bytes(PREFIX, "big") + rng.randbytes(bench.width - PREFIX)
     await bench.source.send([{"data": int.from_bytes(start, "little"), "keep": 2**bench.width - 1, "last": 0, "user": 1}])
     dut.s_axis_tvalid_i.value = 1
+    size = 2 * bench.width  # of the giant: two beats before the first that is measured
+
+    async def measure() -> None:
+        nonlocal size
+        while True:
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+            if int(dut.s_axis_tvalid_i.value) and int(dut.s_axis_tready_o.value):
+                size += int(dut.s_axis_tkeep_i.value).bit_count()
+
+    measuring = cocotb.start_soon(measure())
     for _ in range(70):
         await ClockCycles(dut.clk_i, 1000)
         await FallingEdge(dut.clk_i)
         assert int(dut.s_axis_tready_o.value), "the giant is stuck"
     # Its end, with one byte in the last beat.
     await bench.source.send([{"data": rng.getrandbits(8), "keep": 1, "last": 1, "user": 0}])
+    measuring.cancel()
     await bench.send([after])
     bench.drain()
-    giant_frame = Frame(start + bytes(70000 * bench.width))
+    assert size > 70_000 * bench.width
+    giant_frame = Frame(start + bytes(size - bench.width))
     await with_timeout(bench.check([before, giant_frame, after]), 100, "us")
 
 
 @cocotb.test()
-async def reported_length_saturates(dut) -> None:
-    """At 65,535 bytes and one to each side."""
+async def reported_length_is_exact(dut) -> None:
+    """Around 65,535 bytes, and of 100,000."""
     rng = _clock(dut)
     bench = Bench(dut, rng)
     await bench.start()
     bench.drain()
     frames = []
-    for length in (65534, 65535, 65536, 65535 + bench.width):
+    for length in (65534, 65535, 65536, 65535 + bench.width, 100_000):
         frames += [Frame(bytes(PREFIX) + bytes(length)), bench.good(bench.shortest)]
     await bench.send(frames)
     await with_timeout(bench.check(frames), 100, "us")

@@ -17,7 +17,7 @@ module pst_drop_counters
     // events of the four places where frames are lost
     input  logic                                ev_a_valid_i,
     input  drop_e                               ev_a_reason_i,
-    input  logic [       15:0]                  ev_a_len_i,
+    input  logic [       31:0]                  ev_a_len_i,    // more than 65,535 with DropOversize and DropBadFrame only
     input  logic                                ev_b_valid_i,
     input  drop_e                               ev_b_reason_i,
     input  logic [       15:0]                  ev_b_len_i,
@@ -50,14 +50,15 @@ module pst_drop_counters
 
       // The sum of the events is registered first, so that the wide adders see one small number.
       logic [            2:0] add_packets_q;
-      logic [           17:0] add_bytes_q;
+      localparam int unsigned AddWidth = reason == int'(DropOversize) || reason == int'(DropBadFrame) ? 33 : 18;
+      logic [   AddWidth-1:0] add_bytes_q;
       logic [PacketWidth-1:0] packets_q;
       logic [  ByteWidth-1:0] bytes_q;
 
       always_ff @(posedge clk_i) begin
         add_packets_q <= 3'(hit_a) + 3'(hit_b) + 3'(hit_c) + 3'(hit_d);
-        add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0)
-                         + (hit_d ? 18'(ev_d_len_i) : '0);
+        add_bytes_q   <= (hit_a ? AddWidth'(ev_a_len_i) : '0) + (hit_b ? AddWidth'(ev_b_len_i) : '0)
+                         + (hit_c ? AddWidth'(ev_c_len_i) : '0) + (hit_d ? AddWidth'(ev_d_len_i) : '0);
         packets_q     <= packets_q + PacketWidth'(add_packets_q);
         bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
         if (rst_i) begin
@@ -79,6 +80,8 @@ module pst_drop_counters
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
+      a_length_in_range : assert (!ev_a_valid_i || ev_a_len_i < 65536 || ev_a_reason_i inside {DropOversize, DropBadFrame})
+      else $error("pst_drop_counters: event a has %0d bytes with the reason %0d", ev_a_len_i, ev_a_reason_i);
       a_reason_a_exists : assert (!(ev_a_valid_i && !Has[ev_a_reason_i]))
       else $error("pst_drop_counters: event a has the reason %0d, which does not exist", ev_a_reason_i);
       a_reason_b_exists : assert (!(ev_b_valid_i && !Has[ev_b_reason_i]))

@@ -9,6 +9,7 @@ from cocotb.triggers import FallingEdge
 from penstock.testing.testkit import parameter, run_module, seed, start
 
 COUNTED = parameter("Counted", 0xFFFF)
+OVERSIZE, BAD_FRAME = 2, 4
 REASONS = [reason for reason in range(1, parameter("Reasons", 7) + 1) if COUNTED >> reason & 1]
 
 
@@ -50,6 +51,8 @@ async def four_events_a_cycle(dut) -> None:
                 valid = rng.random() < 0.7
                 reason = same if rng.random() < 0.5 else rng.choice([0, *REASONS])
                 length = rng.choice([0, 1, 65535, rng.randrange(65536)])
+                if port == "a" and reason in (OVERSIZE, BAD_FRAME):
+                    length = rng.choice([length, 65_536, 2**32 - 1, rng.randrange(2**32)])
                 getattr(dut, f"ev_{port}_valid_i").value = valid
                 getattr(dut, f"ev_{port}_reason_i").value = reason
                 getattr(dut, f"ev_{port}_len_i").value = length

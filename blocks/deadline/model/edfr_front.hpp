@@ -163,13 +163,13 @@ struct EdfrIntake {
     bool ready() const { return beats_in.overrun() || (beats_in.ready() && metas.ready()); }
     bool data_valid() const { return beats_in.valid(); }
     bool clock(const EdfrDue& due, bool data_ready, bool meta_ready) {
-        static constexpr uint32_t kMost = 1024;  // beats that are counted
+        static constexpr uint32_t kMost = (1U << 26) - 1;  // beats that are counted
         const bool taken = due.valid && ready(), overrun = beats_in.overrun();
         bool commit = false, rewind = false, changed = refused.valid;
         refused.valid = false;
         if (taken) {
             changed = true;
-            const uint32_t bytes = std::min(count * EdfrSettings::kBeatBytes + due.beat.bytes, 65535u);
+            const uint32_t bytes = count * EdfrSettings::kBeatBytes + due.beat.bytes;
             const bool discard = due.beat.bad || bytes > longest || bytes < shortest;
             if (due.beat.last) {
                 whole = {due.id, {due.beat.number, due.deadline, bytes, due.beat.user}};

@@ -30,7 +30,7 @@ module pst_deadline_intake
     // frames that are dropped here, as their last beat comes
     output logic                  m_refused_valid_o,
     output logic [ClassWidth-1:0] m_refused_class_o,
-    output logic [          15:0] m_refused_bytes_o,  // 65535: so many or more
+    output logic [          31:0] m_refused_bytes_o,  // 2^32 - 64 + those of the last beat: so many or more
     output fate_e                 m_refused_reason_o,
     output logic [          15:0] m_refused_user_o,
     // whole frames: what is known of each, and the beats
@@ -58,6 +58,7 @@ module pst_deadline_intake
   localparam int unsigned BeatsWidth = 16 - $clog2(DataWidth / 8) + 1;
 
   logic [BeatsWidth-1:0] beats_q;  // of this frame before this beat; stays at the highest once there
+  logic [25:0] all_q;              // the same, for what is reported
   logic [16:0] sum;
   logic [15:0] bytes;
   logic taken, too_long, discard;
@@ -99,14 +100,16 @@ module pst_deadline_intake
   assign m_meta_header_o = out.header;
 
   always_ff @(posedge clk_i) begin
+    if (taken) all_q <= s_last_i ? '0 : all_q + 26'(!(&all_q));
     if (taken) beats_q <= s_last_i ? '0 : beats_q + BeatsWidth'(!beats_q[BeatsWidth-1]);
     m_refused_valid_o  <= taken && s_last_i && discard;
     m_refused_class_o  <= s_class_i;
-    m_refused_bytes_o  <= bytes;
+    m_refused_bytes_o  <= {all_q, 6'b0} + 32'(s_bytes_last_i);
     m_refused_reason_o <= s_bad_i ? FateBad : FateLength;
     m_refused_user_o   <= s_user_i;
     if (rst_i) begin
       beats_q           <= '0;
+      all_q             <= '0;
       m_refused_valid_o <= 1'b0;
     end
   end

@@ -106,7 +106,7 @@ module pst_edfr
     // events: refused at the input (FateBad, FateLength); through the tail (FateTaken, FateNoChunk)
     output logic                   ev_refused_valid_o,
     output logic [ ClassWidth-1:0] ev_refused_class_o,
-    output logic [           15:0] ev_refused_bytes_o,
+    output logic [           31:0] ev_refused_bytes_o,
     output fate_e                  ev_refused_reason_o,
     output logic [           15:0] ev_refused_user_o,
     output logic                   ev_fate_valid_o,

@@ -76,7 +76,7 @@ class Bench:
             if self.input.popleft()["last"]:
                 frame, reason = self.frames.popleft()
                 if reason:
-                    self.refused.append((frame.class_id, min(len(frame.data), 65535), reason))
+                    self.refused.append((frame.class_id, len(frame.data), reason))
                 else:
                     self.metas.append(frame)
                     self.beats.extend(to_beats(frame.data))

@@ -26,7 +26,7 @@ module pst_frame_segment #(
     input  logic [PortWidth-1:0]             source_i,          // this input's number, a constant
     // frames in
     input  logic [8*DataBytes-1:0]           s_axis_tdata_i,
-    input  logic [DataBytes-1:0]             s_axis_tkeep_i,
+    input  logic [DataBytes-1:0]             s_axis_tkeep_i,    // a 0 below a 1, or before the last beat: an error
     input  logic                             s_axis_tlast_i,
     input  logic [Ports-1:0]                 s_axis_tdest_i,    // first beat: a bit for each destination
     input  logic [ClassWidth:0]              s_axis_tuser_i,    // {class, which counts at the first beat; error, which counts at the last}
@@ -80,10 +80,13 @@ module pst_frame_segment #(
 
   beat_t s_beat, beat;
   logic beat_valid, beat_done;
+  logic hole, holes_q;    // a 0 in tkeep below a 1, or before the last beat; a beat of this frame had one before
 
   always_comb begin
-    s_beat = '{data: s_axis_tdata_i, bytes: '0, last: s_axis_tlast_i, error: s_axis_tuser_i[0], cls: s_axis_tuser_i[ClassWidth:1],
-               dest: s_axis_tdest_i};
+    hole = !s_axis_tlast_i && !s_axis_tkeep_i[DataBytes-1];
+    for (int b = 0; b + 1 < DataBytes; b++) if (!s_axis_tkeep_i[b] && s_axis_tkeep_i[b+1]) hole = 1'b1;
+    s_beat = '{data: s_axis_tdata_i, bytes: '0, last: s_axis_tlast_i, error: s_axis_tuser_i[0] || hole || holes_q,
+               cls: s_axis_tuser_i[ClassWidth:1], dest: s_axis_tdest_i};
     for (int b = 0; b < DataBytes; b++) if (s_axis_tkeep_i[b]) s_beat.bytes = BytesWidth'(b + 1);
   end
 
@@ -94,6 +97,11 @@ module pst_frame_segment #(
       .s_valid_i(s_axis_tvalid_i), .s_ready_o(s_axis_tready_o), .s_data_i(s_beat),
       .m_valid_o(beat_valid), .m_ready_i(beat_done), .m_data_o(beat)
   );
+
+  always_ff @(posedge clk_i) begin
+    if (s_axis_tvalid_i && s_axis_tready_o) holes_q <= !s_axis_tlast_i && (hole || holes_q);
+    if (rst_i) holes_q <= 1'b0;
+  end
 
   // --- the frame under way
 

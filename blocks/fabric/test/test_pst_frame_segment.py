@@ -70,7 +70,12 @@ async def cells_of_frames(dut) -> None:
             for b in range(size)
         ]
         dest = [dests if b < width else rng.randrange(16) for b in range(size)]
-        await source.send(AxiStreamFrame(data, tuser=user, tdest=dest))
+        keep = [1] * size
+        holes = [b for b in range(size - 1) if b % width != width - 1]
+        if holes and rng.random() < 0.1:  # a hole in tkeep damages the frame
+            keep[rng.choice(holes)] = 0
+            error = True
+        await source.send(AxiStreamFrame(data, tkeep=keep, tuser=user, tdest=dest))
         if dests == 0 or cls >= CLASSES:
             refused += 1
             continue

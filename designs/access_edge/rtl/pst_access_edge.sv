@@ -43,7 +43,7 @@ module pst_access_edge
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
-    // frames in, each behind its 32-bit queue id; tuser at the last beat: the frame is damaged
+    // frames in, each behind its 32-bit queue id; tuser at the last beat, or a hole in tkeep: the frame is damaged
     input  logic [DataWidth-1:0]               s_axis_tdata_i,
     input  logic [DataBytes-1:0]               s_axis_tkeep_i,
     input  logic                               s_axis_tlast_i,
@@ -118,7 +118,7 @@ module pst_access_edge
     output logic                               ev_classify_valid_o,
     output logic [3:0]                         ev_classify_reason_o,
     output logic [31:0]                        ev_classify_queue_o,
-    output logic [15:0]                        ev_classify_len_o,
+    output logic [31:0]                        ev_classify_len_o,
     output logic                               ev_enqueue_valid_o,
     output logic [3:0]                         ev_enqueue_reason_o,
     output logic [31:0]                        ev_enqueue_queue_o,

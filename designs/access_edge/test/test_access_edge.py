@@ -28,10 +28,10 @@ def test_access_edge() -> None:
     run_module("access_edge", CONFIG.module, sources=[*configs.sources(CONFIG), *configs.write_generated(CONFIG, BUILD / "wrappers")])
 
 
-def beats(data: bytes, error: bool = False) -> list[dict[str, int]]:
-    """Return a frame as beats of an AXI4-Stream."""
+def beats(data: bytes, error: bool = False, hole: int | None = None) -> list[dict[str, int]]:
+    """Return a frame as beats of an AXI4-Stream; at place `hole` a byte of it is not kept."""
     chunks = [data[at : at + LINE] for at in range(0, len(data), LINE)]
-    return [
+    frame = [
         {
             "tdata": int.from_bytes(chunk, "little"),
             "tkeep": (1 << len(chunk)) - 1,
@@ -40,6 +40,9 @@ def beats(data: bytes, error: bool = False) -> list[dict[str, int]]:
         }
         for number, chunk in enumerate(chunks)
     ]
+    if hole is not None:
+        frame[hole // LINE]["tkeep"] &= ~(1 << hole % LINE)
+    return frame
 
 
 class Bench:
@@ -166,12 +169,19 @@ class Bench:
 
     # ---- what the test does ----
 
-    async def send(self, *frames: tuple[int, int] | tuple[int, int, bool]) -> None:
-        """Send frames of (queue id, length without prefix, error flag); a negative length cuts into the prefix."""
-        for queue, length, *error in frames:
+    async def send(self, *frames: tuple[int, int] | tuple[int, int, bool] | tuple[int, int, bool, bool]) -> None:
+        """Send frames of (queue id, length without prefix, error flag, tkeep has a hole); a negative length cuts into the prefix."""
+        for queue, length, *flags in frames:
             data = (queue.to_bytes(PREFIX_BYTES, "big") + self.rng.randbytes(max(length, 0)))[: PREFIX_BYTES + length]
-            self.sent.append((data, any(error)))
-            await self.source.send(beats(data, any(error)))
+            error, holed = [*flags, False, False][:2]
+            hole = None
+            if holed:
+                last = (len(data) - 1) // LINE
+                hole = LINE * self.rng.choice([0, last, self.rng.randint(0, last)]) + self.rng.randrange(LINE - 1)
+                if hole // LINE == last:  # a beat with a hole counts as a full one
+                    data += self.rng.randbytes(-len(data) % LINE)
+            self.sent.append((data, error or holed))
+            await self.source.send(beats(data, error, hole))
 
     async def write(self, address: int, value: int) -> None:
         answer = await with_timeout(self.axil.write(address, value.to_bytes(4, "little")), 200, "us")
@@ -253,8 +263,8 @@ class Bench:
         await self.empty()
 
 
-def random_frame(rng: random.Random) -> tuple[int, int, bool]:
-    """Return (queue id, length, error flag): mostly good, at every edge of size, id and flag."""
+def random_frame(rng: random.Random) -> tuple[int, int, bool, bool]:
+    """Return (queue id, length, error flag, tkeep has a hole): mostly good, at every edge of size, id and flags."""
     queue = rng.randrange(CONFIG.queues)
     length = rng.choice(
         [14, 60, 61, 124, 125, 188, 256, 257, 1514, CONFIG.max_frame_bytes, rng.randrange(14, 300), rng.randrange(14, 1523)]
@@ -266,7 +276,7 @@ def random_frame(rng: random.Random) -> tuple[int, int, bool]:
         length = rng.choice([CONFIG.max_frame_bytes + 1, 1600, rng.randrange(1523, 4000)])
     elif kind < 0.24:
         queue = rng.choice([CONFIG.queues, 1 << 31, 0xFFFFFFFF, rng.randrange(CONFIG.queues, 1 << 32), 1 << 24, 256])
-    return queue, length, rng.random() < 0.08
+    return queue, length, rng.random() < 0.08, rng.random() < 0.04
 
 
 @cocotb.test()
@@ -308,7 +318,7 @@ async def every_byte_and_every_drop(dut) -> None:
         bench.source.probability, bench.sink.probability, bench.memories.probability = source, sink, memory
         for queue in gated if gate else ():
             await bench.set_queue(queue, rate=0)
-        for _ in range(120):
+        for _ in range(160):
             queue, *rest = random_frame(rng)
             # Some of the time two queues get most of the frames, so that they are full.
             await bench.send((rng.randrange(2) if queue < CONFIG.queues and rng.random() < 0.3 and not gate else queue, *rest))
@@ -319,6 +329,10 @@ async def every_byte_and_every_drop(dut) -> None:
     for reason, (packets, _) in bench.dropped.items():
         # This device has no AQM and no admission, and its memories give no errors; test_access_edge_memory_faults.py has some that do.
         assert packets or reason in ("aqm", "no_share", "read_error", "write_error"), f"no frame was dropped for {reason}"
+    packets, size = bench.dropped["oversize"]
+    await bench.send((5, 60), (5, 100_000), (5, 60))
+    await bench.empty()
+    assert bench.dropped["oversize"] == [packets + 1, size + 100_000], "a giant does not count to the byte"
     await bench.compare_counters()
     await bench.fill_and_empty()
     await bench.compare_counters()

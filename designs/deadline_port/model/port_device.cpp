@@ -257,7 +257,7 @@ void PortDevice::events() {
     const bool fifo = settings_.fifo;
     std::array<pst_event_pins, kEvents> pins{};
     const auto name = [&](std::uint32_t klass, const EdfrFrame& frame) { return std::uint32_t{frame.user} << 8 | klass; };
-    const auto length = [](const EdfrFrame& frame) { return static_cast<std::uint16_t>(frame.bytes); };
+    const auto length = [](const EdfrFrame& frame) { return static_cast<std::uint32_t>(frame.bytes); };
     const auto class_of = [&](const EdfrEvent& e) { return fifo ? e.frame.user >> 8 : e.id; };
     if (const EdfrEvent& e = out_.refused; e.valid) {
         const Drop reason = e.fate == EdfrFate::Bad                     ? Drop::BadFrame

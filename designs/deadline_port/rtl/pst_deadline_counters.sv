@@ -18,7 +18,7 @@ module pst_deadline_counters
     // a frame was refused at the input
     input  logic                              in_valid_i,
     input  drop_e                             in_reason_i,
-    input  logic [          15:0]             in_bytes_i,
+    input  logic [          31:0]             in_bytes_i,
     // a good frame came: taken, or dropped for want of memory
     input  logic                              fate_valid_i,
     input  logic                              fate_dropped_i,

@@ -113,7 +113,7 @@ module pst_deadline_port
     output logic                               ev_in_valid_o,
     output logic [3:0]                         ev_in_reason_o,
     output logic [7:0]                         ev_in_class_o,
-    output logic [15:0]                        ev_in_len_o,
+    output logic [31:0]                        ev_in_len_o,
     // all others, in the order in which they came: taken, with their deadline, or dropped for want of memory
     output logic                               ev_fate_valid_o,
     output logic [3:0]                         ev_fate_reason_o,
@@ -186,12 +186,25 @@ module pst_deadline_port
     assign known = 1'b1;
   end
 
+  // A hole in tkeep, and a beat that is not full before the last one, damage the frame. A beat with a hole counts as a full one.
+  logic hole, holes_q;
+
+  always_comb begin
+    hole = !s_axis_tlast_i && !s_axis_tkeep_i[DataBytes-1];
+    for (int unsigned i = 0; i + 1 < DataBytes; i++) if (!s_axis_tkeep_i[i] && s_axis_tkeep_i[i+1]) hole = 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (in_valid && in_ready) holes_q <= !in_last && (hole || holes_q);
+    if (rst_i) holes_q <= 1'b0;
+  end
+
   assign in_valid        = s_axis_tvalid_i && init_q;
   assign s_axis_tready_o = in_ready && init_q;
   assign in_data         = s_axis_tdata_i;
   assign in_last         = s_axis_tlast_i;
-  assign in_bytes_last   = count_ones(s_axis_tkeep_i);
-  assign in_bad          = s_axis_tuser_i[0] || !known;
+  assign in_bytes_last   = hole ? 7'(DataBytes) : count_ones(s_axis_tkeep_i);
+  assign in_bad          = s_axis_tuser_i[0] || !known || hole || holes_q;
   assign in_class        = known ? s_axis_tuser_i[24:17] : '0;
   assign in_user         = s_axis_tuser_i[16:1];
 
@@ -251,7 +264,8 @@ module pst_deadline_port
   logic out_valid, out_last;
   logic [6:0] out_bytes_last;
   inner_t out_class, refused_class, fate_class, expired_class, late_class, passed_class;
-  logic [15:0] out_user, refused_user, fate_user, refused_bytes;
+  logic [15:0] out_user, refused_user, fate_user;
+  logic [31:0] refused_bytes;
   fate_e refused_reason, fate_reason;
   logic refused_valid;
   time_t unused_deadline;
@@ -344,7 +358,7 @@ module pst_deadline_port
 
   always_comb begin
     in_reason = DropBadFrame;
-    if (refused_reason == FateLength) in_reason = 32'(refused_bytes) < MinFrameBytes ? DropRunt : DropOversize;
+    if (refused_reason == FateLength) in_reason = refused_bytes < MinFrameBytes ? DropRunt : DropOversize;
   end
 
   assign ev_in_valid_o      = refused_valid;

@@ -22,15 +22,20 @@ def test_class_beside_the_first_beat(plain: int) -> None:
     run_module("deadline_port", "pst_deadline_port", {**SMALL, "PlainFifo": plain}, sources=library.sources_of("pst_deadline_port"))
 
 
-def beats(rng: random.Random, data: bytes, class_id: int, user: int, bad: bool) -> list[dict[str, int]]:
-    """The beats of a frame: its class at the first, its bits and whether it is damaged at the last, and noise at all others."""
+def beats(rng: random.Random, data: bytes, class_id: int, user: int, bad: bool, hole: int | None) -> list[dict[str, int]]:
+    """The beats of a frame: its class at the first, its bits and whether it is damaged at the last, and noise at all others; of beat
+    `hole` some bytes are not kept."""
     out = []
     for start in range(0, len(data), BEAT):
         part, first, last = data[start : start + BEAT], start == 0, start + BEAT >= len(data)
         klass = class_id if first else rng.randrange(rng.choice((CLASSES, 256)))
         own, damaged = (user, int(bad)) if last else (rng.getrandbits(16), rng.getrandbits(1))
+        keep = (1 << len(part)) - 1
+        if hole == start // BEAT:
+            bit = rng.randrange(BEAT - 1)
+            keep = keep & (1 << bit) - 1 if not last and rng.random() < 0.3 else 1 << BEAT - 1 | keep & ~(1 << bit)
         out.append({
-            "tdata": int.from_bytes(part, "little"), "tkeep": (1 << len(part)) - 1, "tlast": int(last),
+            "tdata": int.from_bytes(part, "little"), "tkeep": keep, "tlast": int(last),
             "tuser": klass << 17 | own << 1 | damaged,
         })  # fmt: skip
     return out
@@ -70,11 +75,14 @@ async def first_beat_says_the_class(dut) -> None:
     for _ in range(80):
         class_id, data = rng.randrange(rng.choice((CLASSES, 256))), rng.randbytes(rng.choice((60, 64, 65, 128, 300)))
         user, bad = rng.getrandbits(16), rng.random() < 0.1
-        if bad or class_id >= CLASSES:
-            refused[BAD_FRAME, class_id if class_id < CLASSES else 0, len(data)] += 1
+        count = -(-len(data) // BEAT)
+        hole = rng.randrange(count) if rng.random() < 0.1 else None
+        if bad or class_id >= CLASSES or hole is not None:
+            # A beat with a hole counts as a full one.
+            refused[BAD_FRAME, class_id if class_id < CLASSES else 0, count * BEAT if hole == count - 1 else len(data)] += 1
         else:
             wanted[class_id, user & (1 << fields) - 1, data] += 1
-        await with_timeout(source.send(beats(rng, data, class_id, user, bad)), 20, "us")
+        await with_timeout(source.send(beats(rng, data, class_id, user, bad, hole)), 20, "us")
         for _ in range(20):  # light load: the memory is not needed
             await FallingEdge(dut.clk_i)
     for _ in range(2000):

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define PST_PINS_VERSION 3u
+#define PST_PINS_VERSION 4u
 #define PST_BEAT_BYTES 64 /* of the widest stream; a narrower one uses the first bytes */
 
 /* One AXI4-Stream input and output; byte 0 is the lowest byte of word 0. */
@@ -50,7 +50,7 @@ struct pst_axi_pins {
 /* One event port: a pulse that tells the fate of one frame, or of as many as `len_o` says; the design says which. */
 struct pst_event_pins {
     uint32_t queue_o;
-    uint16_t len_o;
+    uint32_t len_o;
     uint8_t valid_o, reason_o, mark_o;
 };
 

@@ -42,7 +42,7 @@ class FrameSource {
 // One pulse of an event port.
 struct Fate {
     std::uint32_t queue;
-    std::uint16_t length;
+    std::uint32_t length;
     std::uint8_t reason;  // pst_pkg::drop_e; 0: goes on
 };
 
