@@ -310,8 +310,9 @@ class ModelDevice final : public Device {
     std::int64_t not_ready_ = 0, sent_beats_ = 0;
 
     // pages on their way back to the pools
-    int turn_ =
-        3;  // of the merge's ports, the one served last: 0 sent, 1 dropped at the tail, 2 refused by a memory, 3 dropped at the head
+    // Of the merge's ports: 0 sent, which goes first, 1 dropped at the tail, 2 refused by a memory, 3 dropped at the head; of the last
+    // three the one served last.
+    int turn_ = 3;
     Ring<Freed, 4> refused_;
     std::uint32_t slowest_ = 0;                    // latency of an ideal memory
     std::vector<Amount, HugePages<Amount>> sent_;  // by queue
@@ -361,23 +362,24 @@ void ModelDevice<Core>::cycle() {
     if (now_ >= decide_at_) decide();
     if (now_ >= page_at_) store_frame();
 
-    // Pages that were sent and pages that were dropped go back in turns.
+    // Pages that were sent go back first, the others in turns.
     const bool back[] = {!sent_pages_.empty() && sent_pages_.front().from <= now_, core_.drop_valid(),
                          !refused_.empty() && refused_.front().from <= now_, core_.drop_head_valid(now_ + origin_)};
     bool take_drop = false, take_head = false;
     if (back[0] || back[1] || back[2] || back[3]) {
-        do turn_ = (turn_ + 1) % 4;
-        while (!back[turn_]);
-        take_drop = turn_ == 1;
-        take_head = turn_ == 3;
+        while (!back[0] && !back[turn_ = turn_ % 3 + 1]) {
+        }
+        const int from = back[0] ? 0 : turn_;
+        take_drop = from == 1;
+        take_head = from == 3;
         const std::uint32_t page = take_drop    ? core_.drop()
                                    : take_head  ? core_.drop_head()
-                                   : turn_ == 0 ? sent_pages_.front().descriptor
+                                   : from == 0  ? sent_pages_.front().descriptor
                                                 : refused_.front().descriptor;
         returning_.push({now_ + kFreeCycles, page});
         if (admission_) admission_->free(page, now_ + origin_ + kMerge);
-        if (turn_ == 0) sent_pages_.pop();
-        if (turn_ == 2) refused_.pop();
+        if (from == 0) sent_pages_.pop();
+        if (from == 2) refused_.pop();
     }
 
     const CoreSetting* setting = registers_.offered();
