@@ -46,7 +46,9 @@ module pst_schedule_shaped_proof
   localparam int unsigned MaxBurst = 2 ** (TimeWidth - 4);
   localparam int unsigned Round = Queues * WalkCycles;
   // No stamp is older than this when the walk comes to it; see a_age.
-  localparam age_t Oldest = OldAge + (age_t'(Round + 16) <<< 16);
+  localparam int unsigned OpenDelay = Last + 2;           // of the DUT
+  localparam int unsigned GateWait = 64;                  // a setting's operation is over so many cycles after it
+  localparam age_t Oldest = OldAge + (age_t'(Round + 16 + GateWait) <<< 16);
 
   logic active_ready, active, deq_valid, deq_queue, deq_take, cfg_ready, cfg, ret, drop, sent, init_done;
   logic [31:0] unused_now;
@@ -66,30 +68,34 @@ module pst_schedule_shaped_proof
       .now_o(unused_now), .init_done_o(init_done)
   );
 
-  localparam logic [1:0] Dequeue = 2'd0, Replace = 2'd1, Park = 2'd2, Walk = 2'd3;    // u_dut.op_e
+  localparam logic [2:0] Dequeue = 3'd0, Replace = 3'd1, Park = 3'd2, Walk = 3'd3, Wait = 3'd4, Gate = 3'd5;    // u_dut.op_e
 
   assign active = active_valid_i && active_ready;
   assign cfg    = cfg_valid_i && cfg_ready;
 
   // --- the pipeline as an array: stage 1 is B1, Last is the last R
 
-  logic [Last:1] valid, queue_id, walk, stale, pop;    // pop: an operation that was popped from the ready list
-  logic [Last:1][1:0] op;
+  logic [Last:1] valid, queue_id, walk, gate, stale, pop;    // pop: an operation that was popped from the ready list
+  logic [Last:1] frozen;                                     // it has read a frozen stamp
+  logic [Last:1][2:0] op;
   logic [Last:5] left;                                 // an operation whose queue is not empty, or was not asked
   always_comb begin
     {valid[3], valid[2], valid[1]}          = {u_dut.b3_q.valid, u_dut.b2_q.valid, u_dut.b1_q.valid};
     {queue_id[3], queue_id[2], queue_id[1]} = {u_dut.b3_q.queue_id, u_dut.b2_q.queue_id, u_dut.b1_q.queue_id};
     {stale[3], stale[2], stale[1]}          = {u_dut.b3_q.stale, u_dut.b2_q.stale, u_dut.b1_q.stale};
-    {op[3], op[2], op[1]}                   = {2'(u_dut.b3_q.op), 2'(u_dut.b2_q.op), 2'(u_dut.b1_q.op)};
+    {op[3], op[2], op[1]}                   = {3'(u_dut.b3_q.op), 3'(u_dut.b2_q.op), 3'(u_dut.b1_q.op)};
+    {frozen[3], frozen[2], frozen[1]}       = {u_dut.b3_q.frozen, u_dut.frozen_b2, u_dut.u_time.rdata_q[TimeWidth+16]};
     for (int k = 4; k <= Last; k++) begin
       valid[k]    = u_dut.r_q[k-4].valid;
       queue_id[k] = u_dut.r_q[k-4].queue_id;
       stale[k]    = u_dut.r_q[k-4].stale;
-      op[k]       = 2'(u_dut.r_q[k-4].op);
+      frozen[k]   = u_dut.r_q[k-4].frozen;
+      op[k]       = 3'(u_dut.r_q[k-4].op);
     end
     for (int k = 1; k <= Last; k++) begin
       walk[k] = valid[k] && op[k] == Walk;
-      pop[k]  = valid[k] && op[k] != Walk;
+      gate[k] = valid[k] && op[k] == Gate;
+      pop[k]  = valid[k] && op[k] != Walk && op[k] != Gate;
     end
     for (int k = 5; k <= Last; k++) left[k] = op[k] != Dequeue || u_dut.backlogged_q[k-4];
   end
@@ -103,7 +109,7 @@ module pst_schedule_shaped_proof
   initial seen_q = 1'b0;
   logic [1:0] idle_q, listed_q;
   logic [2:0] downstream_q;
-  logic [1:0] cleared, parked;
+  logic [1:0] cleared, parked, is_frozen;
   always_ff @(posedge clk_i) begin
     seen_q <= 1'b1;
     init_q <= u_dut.lists_init_done;
@@ -144,6 +150,7 @@ module pst_schedule_shaped_proof
     for (int q = 0; q < 2; q++) begin
       cleared[q] = !u_dut.init || q < 32'(u_dut.init_queue);
       parked[q]  = cleared[q] && u_dut.u_parked.mem[q][0];
+      is_frozen[q] = cleared[q] && u_dut.u_time.mem[q][TimeWidth+16];
     end
   end
 
@@ -192,6 +199,12 @@ module pst_schedule_shaped_proof
   logic [TimeWidth-1:0] tolerance_q, waited_q;            // of the operation in stage 4
   logic x_in_act, x_in_ret, x_in_path;
 
+  // While the gate of X is closed the stamp in the memory is a distance; stamp_q is then that from which on X may be looked at. And the true
+  // time of the setting, when its operation has not ended.
+  age_t distance_q, gate_true_q, gate_left, gate_thawed;
+  logic pop_frozen_q, gate_writes;
+  logic [7:0] gate_age_q;    // cycles since the setting
+
   // What left in a window that began with a packet, as a time: that packet's decision less its tolerance, and all increments since.
   logic window_q, picked_q;     // the window began with the operation that has just passed stage 4
   age_t spent_q;
@@ -202,7 +215,10 @@ module pst_schedule_shaped_proof
   assign walk_age  = now - walk_stamp_q;
   assign place_age = now - place_stamp_q;
   assign new_age   = now - new_stamp_q;
-  assign write     = u_dut.time_we && queue_id[Last] == X;
+  assign write     = u_dut.hold_we && queue_id[Last] == X;
+  assign gate_writes = gate[Last] && u_dut.gate_write && queue_id[Last] == X;
+  assign gate_left   = stamp_q - gate_true_q;
+  assign gate_thawed = gate_true_q + distance_q;
   assign floor     = now - Cycle - whole(tolerance_q);
   assign base      = age_t'(pop_stamp_q - floor) < 0 ? floor : pop_stamp_q;
 
@@ -210,6 +226,10 @@ module pst_schedule_shaped_proof
     if (u_dut.now_q == '1) wraps_q <= wraps_q + 1'b1;
     tolerance_q <= u_dut.tolerance_q[TimeWidth-1:0];
     if (u_dut.ready_take && u_dut.ready_queue == X) pop_stamp_q <= stamp_q;
+    if (u_dut.ready_take && u_dut.ready_queue == X) pop_frozen_q <= is_frozen[X];
+    if (cfg) gate_true_q <= now;
+    gate_age_q <= cfg ? 8'd1 : gate_age_q + 8'(gate_age_q != '1);
+    if (gate_writes) distance_q <= gate_left >= -OldAge ? gate_left : -OldAge;
     if (u_dut.walk && u_dut.walk_queue_q == X) walk_stamp_q <= stamp_q;
     // In a long pause the oldest times stop to count: less is spent then, and the claim is the stronger.
     spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (write && sent ? increment_q : '0);
@@ -228,7 +248,7 @@ module pst_schedule_shaped_proof
     if (u_dut.act_take && u_dut.act_queue == X) place_stamp_q <= stamp_q;
     if (pop[Last] && queue_id[Last] == X) place_stamp_q <= sent ? new_stamp_q : pop_stamp_q;
     if (drop && queue_id[Last] == X && picked_q) window_q <= 1'b0;    // it did not leave: no window begins with it
-    if (write) stamp_q <= sent ? new_stamp_q : now - OldAge;
+    if (write) stamp_q <= sent ? new_stamp_q : gate_writes && !u_dut.gate_closed_q ? gate_thawed : now - OldAge;
     waited_q <= x_in_path ? waited_q + 1'b1 : '0;
     if (u_dut.init && u_dut.init_queue == X) stamp_q <= '0;
     if (rst_i) begin
@@ -275,11 +295,25 @@ module pst_schedule_shaped_proof
     open3_q <= read2_q.mantissa != '0;
   end
 
-  // Operations of the gate's queue in the first stages, as many as cycles have passed since it opened, read the new setting.
+  // A setting: it is looked up; its operation, if it has one, waits or is in the pipeline; or its gate has opened, and operations that were
+  // popped so many cycles ago have seen that.
   logic [4:0] elapsed;
-  logic [1:0] opening;
-  assign elapsed = 5'd19 - u_dut.gate_count_q;
-  assign opening = {u_dut.gate_busy_q && u_dut.gate_queue_q, u_dut.gate_busy_q && !u_dut.gate_queue_q};
+  logic [1:0] setting, unset, opening;    // of this queue
+  logic [Last:1] parks, stays;             // an operation that has read a closed gate; one that has not
+  assign setting = {u_dut.gate_busy_q && u_dut.gate_queue_q, u_dut.gate_busy_q && !u_dut.gate_queue_q};
+  logic looking, acting;
+  assign looking = u_dut.gate_look_q || u_dut.gate_look2_q;
+  assign acting  = u_dut.gate_wait_q || u_dut.gate_pipe_q;
+  assign unset  = setting & {2{looking || acting}};
+  assign opening = setting & ~unset & {2{u_dut.gate_opens_q}};
+  assign elapsed = 5'(OpenDelay) - u_dut.gate_count_q;
+
+  always_comb begin
+    for (int k = 1; k <= Last; k++) begin
+      parks[k] = pop[k] && (k == 1 ? read1_q.mantissa == '0 || frozen[1] : k == 2 ? read2_q.mantissa == '0 || frozen[2] : op[k] == Park);
+      stays[k] = pop[k] && !parks[k];
+    end
+  end
 
   // Places and gates: proved by themselves, then assumed where times are proved.
 `ifdef PROVE_TIMES
@@ -288,9 +322,10 @@ module pst_schedule_shaped_proof
 `define PLACES(condition) assert (condition)
 `endif
 
-  // The ready list's first queue could have left, but for the walk.
+  // The ready list's first queue could have left, but for the walk; settings and their operations are left out.
   logic held, held_q;
-  assign held = u_dut.ready_valid && u_dut.out_credit && !cfg && !u_dut.ready_take;
+  assign held = u_dut.ready_valid && u_dut.out_credit && !cfg && !u_dut.gate_next
+      && !(u_dut.gate_done && u_dut.ready_queue == u_dut.gate_queue_q) && !u_dut.ready_take;
   always_ff @(posedge clk_i) held_q <= held && !rst_i;
 
   always_ff @(posedge clk_i) begin
@@ -301,13 +336,19 @@ module pst_schedule_shaped_proof
       `PLACES(one_place == '1);
       if (deq_take) `PLACES(open3_q);
       `PLACES(downstream_q <= 3'(Credits));
-      `PLACES((parked[0] ? cfg_q[0].mantissa == '0 || opening[0] : 1'b1) && (parked[1] ? cfg_q[1].mantissa == '0 || opening[1] : 1'b1));
+      for (int q = 0; q < 2; q++) begin
+        `PLACES(!parked[q] || cfg_q[q].mantissa == '0 || opening[q] || (unset[q] && is_frozen[q]));
+        // a stamp is frozen exactly while its gate is closed
+        if (cleared[q]) `PLACES(unset[q] || is_frozen[q] == (cfg_q[q].mantissa == '0));
+        if (cleared[q]) `PLACES(u_dut.u_closed.mem[q][0] == (is_frozen[q] != (acting && setting[q])));
+      end
 
       // what the induction needs: credits and FIFOs
       `PLACES(u_dut.b3_take_q == (u_dut.b3_q.valid && u_dut.b3_q.op == Dequeue));
       // what is known when the last stage begins
       `PLACES(u_dut.last_early_q == (u_dut.last.valid && u_dut.last.op == Replace) && !u_dut.last_waits_q);
-      `PLACES(u_dut.last.op <= Walk || !u_dut.last.valid);
+      `PLACES(u_dut.last.op != Wait || !u_dut.last.valid);
+      `PLACES(!u_dut.walk_old_q || (!stale[Last] && !frozen[Last]));
       `PLACES(u_dut.last_more_q == (u_dut.last.valid && u_dut.last.op == Dequeue && u_dut.backlogged_q[Last-4]));
       `PLACES(!u_dut.init_done_q || u_dut.init_done_o);
       `PLACES(u_dut.place_credit == (u_dut.u_place_credit.count_q != '0) && u_dut.out_credit == (u_dut.u_out_credit.count_q != '0));
@@ -320,11 +361,22 @@ module pst_schedule_shaped_proof
                          && u_dut.ret_fifo_valid == (u_dut.u_place_ret.level_q != '0)
                          && 5'(u_dut.u_place_ret.waddr_q + 5'd1) == 5'(u_dut.u_place_ret.raddr_q + 5'(u_dut.u_place_ret.level_q)));
       // without a hierarchy behind no queue waits for them
-      `PLACES((!valid[1] || u_dut.b1_q.op <= 3'd3) && (!valid[2] || u_dut.b2_q.op <= 3'd3) && (!valid[3] || u_dut.b3_q.op <= 3'd3));
-      for (int k = 4; k <= Last; k++) if (valid[k]) `PLACES(u_dut.r_q[k-4].op <= 3'd3);
+      for (int k = 1; k <= Last; k++) if (valid[k]) `PLACES(op[k] <= Gate && op[k] != Wait);
       for (int k = 1; k <= Last; k++) begin
         if (k < 3 && pop[k]) `PLACES(op[k] == Dequeue);
-        if (pop[k]) `PLACES(!stale[k]);
+        // one setting at a time; its operation comes when no other one of its queue is under way
+        if (gate[k]) begin
+          `PLACES(u_dut.gate_pipe_q && queue_id[k] == u_dut.gate_queue_q && frozen[k] == is_frozen[queue_id[k]] && !stale[k]);
+          for (int j = k + 1; j <= Last; j++) `PLACES(!gate[j] && !(valid[j] && queue_id[j] == queue_id[k]));
+        end
+        // what has come before it knows whether the stamp is frozen until it is over; what came behind it leaves old stamps to it
+        if (pop[k] && !stale[k]) `PLACES(frozen[k] == is_frozen[queue_id[k]]);
+        if (pop[k] && !stale[k]) for (int j = k + 1; j <= Last; j++) `PLACES(!(gate[j] && queue_id[j] == queue_id[k]));
+        if (walk[k] && !stale[k]) begin
+          for (int j = k + 1; j <= Last; j++) `PLACES(!(gate[j] && queue_id[j] == queue_id[k]));
+          `PLACES(frozen[k] == is_frozen[queue_id[k]]);
+        end
+        if (frozen[k] && pop[k] && k > 2) `PLACES(op[k] == Park);
         // one walk at a time
         for (int j = k + 1; j <= Last; j++) `PLACES(!(walk[k] && walk[j]));
         if (walk[k]) `PLACES(32'(u_dut.walk_count_q) == k && !u_dut.walk_due_q);
@@ -344,9 +396,12 @@ module pst_schedule_shaped_proof
           if (k == 1) `PLACES(u_dut.u_cfg.rdata_q == read1_q);
           if (k == 2) `PLACES(u_dut.cfg_b2 == read2_q);
           if (k == 3 && op[3] == Dequeue) `PLACES(open3_q);
-          if ((k == 1 && read1_q.mantissa == '0) || (k == 2 && read2_q.mantissa == '0) || (k >= 3 && op[k] == Park)) begin
-            `PLACES(cfg_q[queue_id[k]].mantissa == '0 || (opening[queue_id[k]] && 32'(elapsed) < k));
+          if (parks[k]) begin
+            `PLACES(cfg_q[queue_id[k]].mantissa == '0 || (unset[queue_id[k]] && is_frozen[queue_id[k]])
+                               || (opening[queue_id[k]] && 32'(elapsed) + 1 < k));
           end
+          if (stays[k])
+            `PLACES(!is_frozen[queue_id[k]] && !(u_dut.gate_pipe_q && u_dut.gate_closed_q && queue_id[k] == u_dut.gate_queue_q));
         end
       end
 
@@ -354,12 +409,23 @@ module pst_schedule_shaped_proof
       for (int q = 0; q < 2; q++) begin
         if (cleared[q]) `PLACES(u_dut.u_cfg.mem[q] == cfg_q[q] && 32'(cfg_q[q].burst) < MaxBurst);
       end
-      `PLACES(!u_dut.gate_busy_q || (u_dut.gate_count_q <= 5'd19 && u_dut.init_done_o));
+      `PLACES(!u_dut.gate_busy_q || u_dut.init_done_o);
+      `PLACES($onehot0({u_dut.gate_look_q, u_dut.gate_look2_q, u_dut.gate_wait_q, u_dut.gate_pipe_q}));
+      `PLACES(u_dut.gate_busy_q || !(looking || acting));
+      if (u_dut.gate_look_q) `PLACES(u_dut.u_closed.rdata_q[0] == is_frozen[u_dut.gate_queue_q]);
+      if (u_dut.gate_look2_q) `PLACES(u_dut.gate_was_closed == is_frozen[u_dut.gate_queue_q]);
+      if (acting) `PLACES(is_frozen[u_dut.gate_queue_q] != u_dut.gate_closed_q && u_dut.gate_opens_q == !u_dut.gate_closed_q);
+      `PLACES(u_dut.gate_pipe_q == (gate != '0));
+      `PLACES(!u_dut.gate_busy_q || looking || acting || !u_dut.gate_opens_q || !u_dut.gate_closed_q);
       if (u_dut.gate_busy_q) begin
-        `PLACES(cfg_q[u_dut.gate_queue_q].mantissa != '0);
-        if (u_dut.gate_count_q == 5'd2) `PLACES(u_dut.u_parked.rdata_q[0] == parked[u_dut.gate_queue_q]);
-        if (u_dut.gate_count_q == 5'd1) `PLACES(u_dut.parked_r == parked[u_dut.gate_queue_q]);
-        if (u_dut.gate_count_q == 5'd0) `PLACES(u_dut.parked_q == parked[u_dut.gate_queue_q]);
+        `PLACES((cfg_q[u_dut.gate_queue_q].mantissa == '0) == u_dut.gate_closed_q);
+        `PLACES(looking || acting ? u_dut.gate_count_q == 5'(OpenDelay)
+                                          : u_dut.gate_count_q <= (u_dut.gate_opens_q ? 5'(OpenDelay) : 5'd14));
+        if (!(looking || acting)) begin
+          if (u_dut.gate_count_q == 5'd2 && u_dut.gate_opens_q) `PLACES(u_dut.u_parked.rdata_q[0] == parked[u_dut.gate_queue_q]);
+          if (u_dut.gate_count_q == 5'd1 && u_dut.gate_opens_q) `PLACES(u_dut.parked_r == parked[u_dut.gate_queue_q]);
+          if (u_dut.gate_count_q == 5'd0) `PLACES(u_dut.parked_q == (parked[u_dut.gate_queue_q] && u_dut.gate_opens_q));
+        end
       end
     end
   end
@@ -383,9 +449,10 @@ module pst_schedule_shaped_proof
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) m_prompt : assume (waited_q < TimeWidth'(2 ** (TimeWidth - 4)));
+    if (seen_q && !rst_i) m_gate_prompt : assume (!acting || 32'(gate_age_q) < GateWait);
     if (seen_q && !rst_i) begin
       // what a user relies on
-      if (pop[2] && queue_id[2] == X) begin
+      if (pop[2] && queue_id[2] == X && !pop_frozen_q) begin
         a_true_time : assert (($signed({u_dut.now_q, 16'b0} - u_dut.time_b2) < 0) == (pop_age < 0));
       end
       if (u_dut.pick_valid && u_dut.u_wheel.s_place_id_i == X) begin
@@ -398,11 +465,13 @@ module pst_schedule_shaped_proof
 
       // what the induction needs: whether the stamp is old is known when the last stage begins
       if (valid[Last]) a_old : assert (u_dut.walk_old_q
-          == ($signed(u_dut.cycle_q[Last-4] - (u_dut.now_q - TimeWidth'(2 ** (TimeWidth - 3)))) < 0 && !stale[Last]));
+          == ($signed(u_dut.cycle_q[Last-4] - (u_dut.now_q - TimeWidth'(2 ** (TimeWidth - 3)))) < 0 && !stale[Last] && !frozen[Last]));
       // where the stamps are
       if (!u_dut.init_done_o) a_no_wrap : assert (wraps_q == '0);
       if (cleared[X]) begin
-        a_stamp : assert (u_dut.u_time.mem[X] == stamp_t'(stamp_q) && u_dut.u_hold.mem[X] == hold(stamp_q));
+        a_stamp : assert (stamp_t'(u_dut.u_time.mem[X]) == stamp_t'(is_frozen[X] ? distance_q : stamp_q)
+                          && u_dut.u_hold.mem[X] == hold(stamp_q));
+        if (is_frozen[X]) a_distance : assert (distance_q >= -OldAge && distance_q <= OldAge + 3 * Cycle && age >= OldAge);
         if (!u_dut.init_done_o) a_first : assert (stamp_q == '0);
         a_future : assert (age >= -OldAge);
         a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (hands != '0 && age <= Oldest + (age_t'(hands) <<< 16)));
@@ -410,12 +479,17 @@ module pst_schedule_shaped_proof
       for (int k = 1; k <= Last; k++) begin
         if (pop[k] && queue_id[k] == X) begin
           a_pop_age : assert (pop_age >= -OldAge && pop_age <= Oldest + Cycle * age_t'(k + 8 + VerdictStages));
-          a_pop_older : assert (age <= pop_age);
-          if (k == 1) a_pop_read : assert (u_dut.u_time.rdata_q == stamp_t'(pop_stamp_q));
-          if (k == 2) a_pop_b2 : assert (u_dut.time_b2 == stamp_t'(pop_stamp_q));
-          if (k == 3) a_pop_b3 : assert (u_dut.time_b3_q == stamp_t'(pop_stamp_q));
-          if (k == 4) a_pop_r0 : assert (u_dut.time_r0_q == stamp_t'(pop_stamp_q));
-          if (k > 4) a_pop_cycle : assert (u_dut.cycle_q[k-4] == hold(pop_stamp_q));
+          if (!stale[k]) a_pop_older : assert (age <= pop_age);
+          if (stale[k] && !(u_dut.gate_pipe_q && u_dut.gate_queue_q == X))
+            a_pop_young : assert (age <= OldAge + Cycle * age_t'(32'(GateWait) + k));
+          a_pop_frozen : assert (frozen[k] == pop_frozen_q);
+          if (!pop_frozen_q) begin
+            if (k == 1) a_pop_read : assert (stamp_t'(u_dut.u_time.rdata_q) == stamp_t'(pop_stamp_q));
+            if (k == 2) a_pop_b2 : assert (u_dut.time_b2 == stamp_t'(pop_stamp_q));
+            if (k == 3) a_pop_b3 : assert (u_dut.time_b3_q == stamp_t'(pop_stamp_q));
+            if (k == 4) a_pop_r0 : assert (u_dut.time_r0_q == stamp_t'(pop_stamp_q));
+            if (k > 4) a_pop_cycle : assert (u_dut.cycle_q[k-4] == hold(pop_stamp_q));
+          end
           if (k >= 3 && op[k] == Dequeue) a_dequeue_in_time : assert (pop_age >= Cycle * age_t'(k - 2));
           if (k >= 3 && op[k] == Replace) a_replace_early : assert (pop_age < Cycle * age_t'(k - 2));
           // the new stamp
@@ -442,7 +516,7 @@ module pst_schedule_shaped_proof
           end
           // the window: a stamp is never before what is spent
           if (window_q) begin
-            a_pop_spent : assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4 && picked_q);
+            if (!pop_frozen_q) a_pop_spent : assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4 && picked_q);
             if (k > 4 && k < 7 && op[k] == Dequeue) a_new_spent : assert (age_t'(new_stamp_q - spent_q) >= 0);
             if (k >= 7 && op[k] == Dequeue) a_new_paid : assert (age_t'(new_stamp_q - spent_q) >= increment_q);
           end
@@ -450,16 +524,32 @@ module pst_schedule_shaped_proof
         if (walk[k] && queue_id[k] == X && !stale[k]) begin
           a_walk_stamp : assert (walk_stamp_q == stamp_q);
           for (int j = k + 1; j <= Last; j++) a_walk_alone : assert (!(pop[j] && queue_id[j] == X));
-          if (k == 1) a_walk_read : assert (u_dut.u_time.rdata_q == stamp_t'(walk_stamp_q));
-          if (k == 2) a_walk_b2 : assert (u_dut.time_b2 == stamp_t'(walk_stamp_q));
-          if (k == 3) a_walk_b3 : assert (u_dut.time_b3_q == stamp_t'(walk_stamp_q));
-          if (k == 4) a_walk_r0 : assert (u_dut.time_r0_q == stamp_t'(walk_stamp_q));
-          if (k > 4) a_walk_cycle : assert (u_dut.cycle_q[k-4] == cycle_t'(walk_stamp_q >> 16));
+          if (!is_frozen[X]) begin
+            if (k == 1) a_walk_read : assert (stamp_t'(u_dut.u_time.rdata_q) == stamp_t'(walk_stamp_q));
+            if (k == 2) a_walk_b2 : assert (u_dut.time_b2 == stamp_t'(walk_stamp_q));
+            if (k == 3) a_walk_b3 : assert (u_dut.time_b3_q == stamp_t'(walk_stamp_q));
+            if (k == 4) a_walk_r0 : assert (u_dut.time_r0_q == stamp_t'(walk_stamp_q));
+            if (k > 4) a_walk_cycle : assert (u_dut.cycle_q[k-4] == cycle_t'(walk_stamp_q >> 16));
+          end
+        end
+        // a setting's operation
+        if (gate[k] && queue_id[k] == X) begin
+          a_gate_since : assert (32'(gate_age_q) > k);
+          if (k == 1) a_gate_read : assert (stamp_t'(u_dut.u_time.rdata_q) == stamp_t'(is_frozen[X] ? distance_q : stamp_q));
+          if (k == 2) a_gate_b2 : assert (u_dut.time_b2 == stamp_t'(is_frozen[X] ? distance_q : stamp_q));
+          if (k == 3) a_gate_b3 : assert (u_dut.time_b3_q == stamp_t'(is_frozen[X] ? distance_q : stamp_q));
+          if (k == 4) a_gate_r0 : assert (u_dut.time_r0_q == stamp_t'(is_frozen[X] ? distance_q : stamp_q));
+          if (k > 4 && !is_frozen[X]) a_gate_cycle : assert (u_dut.cycle_q[k-4] == hold(stamp_q));
+          if (k > 4 && is_frozen[X] != u_dut.gate_closed_q)
+            a_gate_time : assert (u_dut.gate_time_q == stamp_t'(u_dut.gate_closed_q ? gate_left : gate_thawed));
+          if (k > 5 && is_frozen[X] && !u_dut.gate_closed_q) a_gate_hold : assert (u_dut.gate_hold_q == hold(gate_thawed));
+          if (k > 5 && !is_frozen[X] && u_dut.gate_closed_q) a_gate_old : assert (u_dut.gate_old_q == (gate_left < -OldAge));
+          if (k > 5 && !u_dut.gate_closed_q) a_gate_young : assert (!u_dut.gate_old_q);
         end
       end
       if (window_q) begin
         a_window : assert (cleared[X] && age_t'(now - spent_q) < 2 * Oldest + Cycle && age_t'(now - spent_q) >= -OldAge);
-        a_spent : assert (age_t'(stamp_q - spent_q) >= 0 || (new_window && picked_q));
+        a_spent : assert (age_t'((is_frozen[X] ? now + distance_q : stamp_q) - spent_q) >= 0 || (new_window && picked_q));
       end
 
       // stamps on their way to the lists
@@ -473,7 +563,28 @@ module pst_schedule_shaped_proof
         if (ret_there[k] && ret_queue[k] == X) a_ret_hold : assert (ret_hold[k] == hold(place_stamp_q));
       end
 
+      // what leaves while a gate closes was decided two cycles after the setting at most
+      if (unset[X] && u_dut.gate_closed_q) begin
+        if (!is_frozen[X]) a_gate_future : assert (gate_left <= OldAge + 3 * Cycle);
+        for (int k = 1; k <= Last; k++) begin
+          if (stays[k] && queue_id[k] == X) begin
+            a_gate_last : assert (32'(gate_age_q) <= k);
+            if (k > 4 && k < 7 && op[k] == Dequeue) a_gate_base : assert (age_t'(new_stamp_q - gate_true_q) <= 3 * Cycle);
+            if (k >= 7 && op[k] == Dequeue) a_gate_new : assert (age_t'(new_stamp_q - gate_true_q) <= OldAge + 3 * Cycle);
+          end
+        end
+      end
+
+      // when the setting was
+      if (looking || acting) begin
+        if (window_q && unset[X] && is_frozen[X] && !u_dut.gate_closed_q) a_thaw_spent : assert (age_t'(gate_thawed - spent_q) >= 0);
+        a_gate_now : assert (u_dut.gate_now_q == cycle_t'(gate_true_q >> 16) && age_t'(now - gate_true_q) == age_t'(gate_age_q) <<< 16);
+        a_gate_age : assert (gate_age_q != '0);
+      end
+
       // useful work is possible
+      c_frozen : cover (u_dut.gate_write && u_dut.gate_closed_q && queue_id[Last] == X);
+      c_thawed : cover (u_dut.gate_write && !u_dut.gate_closed_q && queue_id[Last] == X && gate[Last]);
       c_parked : cover (u_dut.unpark_take && u_dut.gate_queue_q == X);
       c_rate : cover (deq_take && queue_id[3] == X && window_q);
       c_meet : cover (u_dut.place_ret_any && u_dut.place_act_valid);

@@ -27,7 +27,10 @@ inline constexpr int kListLatency = 3;     // from an operation on the lists to 
 inline constexpr int kDirectLatency = 1;   // the same when nothing is under way in the lists and the queue is due
 inline constexpr int kSpliceCycles = 4;    // one stripe a cycle; no other operation meanwhile
 inline constexpr int kSpliceUnderWay = 6;  // cycles from a splice to the next direct place
-inline constexpr int kGateCycles = 20;     // from a new setting to the look at the parked queue: no older decision is in flight then
+inline constexpr int kOpen = 3;            // from when no decision with a frozen stamp is in flight until a parked queue wakes up
+inline constexpr int kPace = 8;            // from the end of a closing gate's operation until the next setting is taken, less one
+inline constexpr int kKept = 17;           // from a setting that neither closes nor opens a gate until the next one is taken, less one
+inline constexpr int kChanged = 3;         // from a setting that does so to its operation
 inline constexpr int kWalkCycles = 64;     // one stamp is looked after per so many cycles, which costs two pops
 inline constexpr int kSlotShift = 5;       // slots of 32 cycles
 inline constexpr int kTolerance = 1024;    // cycles, unless the device has another
@@ -41,11 +44,12 @@ inline constexpr unsigned kAgainDepth = 32;  // hierarchy: wake-ups under way
 
 // A queue's shaper: setting and time stamp.
 struct ShaperState {
-    std::int64_t time = 0;    // earliest departure of the next packet, 2^-16 cycles
+    std::int64_t time = 0;    // earliest departure of the next packet, 2^-16 cycles; of a closed gate, how far that is ahead
     std::uint32_t burst = 0;  // cycles
     std::uint16_t mantissa = 1;
     std::uint8_t exponent = 0;
     bool parked : 1 = false;           // waits at its closed gate
+    bool frozen : 1 = false;           // its gate is closed: time is a distance
     bool wants : 1 = false;            // hierarchy: waits for the end of its packet in the hierarchy
     bool slow : 1 = true;              // hierarchy: the last packet that got through had to wait at a gate, or none has
     std::uint8_t outstanding : 2 = 0;  // hierarchy: packets that have left the queue but not the hierarchy behind the scheduler
@@ -133,13 +137,20 @@ class ShapedSchedule {
 
         // B0: the walk or a pop.
         const bool walk = walk_due_ && place_credit_free;
-        const bool pop = visible_ != 0 && !walk && place_credit_free && out_credit_ != 0 && !(last && last->kind == Kind::Walk) && !setting;
+        const bool gate_next = gate_wait_ && now >= gate_now_ + t::kChanged && !under_way(now, gate_queue_);
+        const bool gate = gate_next && !walk_due_ && place_credit_free;
+        const bool pop = visible_ != 0 && !walk && !gate_next && place_credit_free && out_credit_ != 0 && !setting &&
+                         !(last && (last->kind == Kind::Walk || (last->kind == Kind::Gate && last->queue == ready_head_)));
         if (walk) {
             op(now, 0) = {0, walk_queue_, Kind::Walk, {}, false};
             pipe_ |= 1;
             walk_due_ = false;
             last_walk_ = now;
             walk_queue_ = walk_queue_ + 1 == queues_ ? 0 : walk_queue_ + 1;
+        } else if (gate) {
+            op(now, 0) = {0, gate_queue_, Kind::Gate, {}, false};
+            pipe_ |= 1;
+            gate_wait_ = false;
         } else if (pop) {
             const std::uint32_t queue = ready_head_;
             if (--ready_) {
@@ -152,14 +163,14 @@ class ShapedSchedule {
             manager.expect(queue);
             pipe_ |= 1;
         }
-        place_credit_ += std::exchange(returned_, 0) - static_cast<int>(walk || pop);  // of the last cycle: seen in the next one
+        place_credit_ += std::exchange(returned_, 0) - static_cast<int>(walk || gate || pop);  // of the last cycle: seen in the next one
         out_credit_ += static_cast<int>(credit) - static_cast<int>(pop);
 
         // B3: what became of it in B2; the packet is taken, and the queue's next earliest departure follows.
         if (pipe_ >> t::kTake & 1) {
             Op& o = op(now, t::kTake);
             if (o.kind == Kind::Dequeue) {
-                if (o.setting.mantissa == 0)
+                if (o.setting.mantissa == 0 || o.setting.frozen)
                     o.kind = Kind::Park;
                 else if (!stamps::due(o.time, now + t::kDecide - t::kTake))
                     o.kind = Kind::Replace;
@@ -196,6 +207,8 @@ class ShapedSchedule {
             } else if (last->kind == Kind::Park) {
                 records_[last->queue].shaper.parked = park = true;
                 ++out_credit_;
+            } else if (last->kind == Kind::Gate) {
+                set_gate(now, last->queue);
             } else if (Hierarchy && last->kind == Kind::Wait) {
                 place_ret = last->decided || last->through;
                 records_[last->queue].shaper.wants = !place_ret;
@@ -209,20 +222,22 @@ class ShapedSchedule {
         const bool act_room = act_room_;
         act_room_ = place_act_.size() <= t::kActiveRoom;
         const bool gate_open = gate_busy_ && now >= gate_at_;
-        const bool unpark = gate_open && records_[gate_queue_].shaper.parked;
+        const bool unpark = gate_open && gate_opens_ && records_[gate_queue_].shaper.parked;
         bool unpark_take = false;
         activated_ <<= 1;
         const bool again = Hierarchy && !again_.empty() && again_.front().at <= now;
         const bool again_first = again && (last_again_ != now - 1 || manager.active().empty());
         if (again_first && act_room && !unpark) {
-            activation_[now & 3] = {records_[again_.front().queue].shaper.time, again_.front().queue};
-            activated_ |= 1;
-            last_again_ = now;
-            again_.pop();
+            if (!stamp_written(last, again_.front().queue)) {
+                activation_[now & 3] = {time_of(now, again_.front().queue), again_.front().queue};
+                activated_ |= 1;
+                last_again_ = now;
+                again_.pop();
+            }
         } else if (act_room && (unpark || !manager.active().empty())) {
             const std::uint32_t queue = unpark ? gate_queue_ : manager.active().front();
             if (!stamp_in_flight(now, queue) && !(unpark && park)) {
-                activation_[now & 3] = {records_[queue].shaper.time, queue};
+                activation_[now & 3] = {time_of(now, queue), queue};
                 activated_ |= 1;
                 if (unpark) {
                     records_[queue].shaper.parked = false;
@@ -240,13 +255,16 @@ class ShapedSchedule {
     // Settings that are written in this cycle, after step().
     void write_setting(std::int64_t now, std::uint32_t queue, std::uint16_t mantissa, std::uint8_t exponent, std::uint32_t burst) {
         ShaperState& shaper = records_[queue].shaper;
+        gate_busy_ = true;
+        gate_closed_ = mantissa == 0;
+        gate_wait_ = gate_closed_ != (shaper.mantissa == 0);
+        gate_opens_ = gate_wait_ && !gate_closed_;
+        gate_queue_ = queue;
+        gate_now_ = now;
+        gate_at_ = gate_wait_ ? INT64_MAX : now + schedule_timing::kKept;
         shaper.mantissa = mantissa;
         shaper.exponent = exponent;
         shaper.burst = burst;
-        if (mantissa == 0) return;
-        gate_busy_ = true;
-        gate_queue_ = queue;
-        gate_at_ = now + schedule_timing::kGateCycles;
     }
 
     // The next cycle after `now` that has to be stepped, if no queue is announced, no credit comes and no setting.
@@ -263,7 +281,7 @@ class ShapedSchedule {
     }
 
   private:
-    enum class Kind : std::uint8_t { Dequeue, Replace, Park, Walk, Wait };
+    enum class Kind : std::uint8_t { Dequeue, Replace, Park, Walk, Wait, Gate };
     struct Op {
         std::int64_t time;
         std::uint32_t queue;
@@ -299,7 +317,7 @@ class ShapedSchedule {
     bool busy() const {
         const bool waiting = visible_ != 0 && out_credit_ != 0;
         return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || over_ || !act_room_ ||
-               walk_due_ || (Hierarchy && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
+               walk_due_ || gate_wait_ || (Hierarchy && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
     }
 
     // The next walk or splice after the last step.
@@ -339,10 +357,25 @@ class ShapedSchedule {
     // Renews old stamps; they lie less than 2^47 cycles from cycle `near`.
     void sweep(std::int64_t now, std::int64_t near) {
         for (std::uint32_t queue = 0; queue < queues_; ++queue) {
-            std::int64_t& time = records_[queue].shaper.time;
-            time = stamps::renewed(time, near, now);
+            ShaperState& shaper = records_[queue].shaper;
+            if (!shaper.frozen) shaper.time = stamps::renewed(shaper.time, near, now);
         }
         swept_ = now;
+    }
+
+    // The operation of a gate: it freezes the stamp of one that has closed, and thaws that of one that has opened.
+    void set_gate(std::int64_t now, std::uint32_t queue) {
+        ShaperState& shaper = records_[queue].shaper;
+        gate_at_ = now + (gate_opens_ ? kLast + schedule_timing::kOpen : schedule_timing::kPace);
+        const std::int64_t set = stamps::at(gate_now_);
+        shaper.time = gate_closed_ ? stamps::between(set, shaper.time) : stamps::after(set, shaper.time);
+        shaper.frozen = gate_closed_;
+    }
+
+    // From when on the queue has to be looked at: at once, if its gate is closed.
+    std::int64_t time_of(std::int64_t now, std::uint32_t queue) const {
+        const ShaperState& shaper = records_[queue].shaper;
+        return shaper.frozen ? stamps::at(now - 1) : shaper.time;
     }
 
     Op& op(std::int64_t now, int age) { return ops_[(now - age) & (kOps - 1)]; }
@@ -358,11 +391,25 @@ class ShapedSchedule {
     // A packet of this queue gets through in this cycle.
     bool just_through(std::int64_t now, std::uint32_t queue) const { return done_.at == now && done_.queue == queue; }
 
-    // The stamp of this queue is on its way from R0 to the last stage; a walk's counts when it is written.
+    // An operation on this queue has started and is not over.
+    bool under_way(std::int64_t now, std::uint32_t queue) {
+        for (int age = 1; age <= kLast; ++age)
+            if (pipe_ >> age & 1 && op(now, age).queue == queue) return true;
+        return false;
+    }
+
+    // A walk or a setting's operation may write the stamp of this queue in this cycle.
+    static bool stamp_written(const Op* last, std::uint32_t queue) {
+        return last && (last->kind == Kind::Walk || last->kind == Kind::Gate) && last->queue == queue;
+    }
+
+    // The stamp of this queue is on its way from R0 to the last stage; that of a walk or of a setting counts when it is written.
     bool stamp_in_flight(std::int64_t now, std::uint32_t queue) {
         if (!(pipe_ >> schedule_timing::kAnswer)) return false;
         for (int age = schedule_timing::kAnswer; age <= kLast; ++age)
-            if (pipe_ >> age & 1 && op(now, age).queue == queue && (op(now, age).kind != Kind::Walk || age == kLast)) return true;
+            if (pipe_ >> age & 1 && op(now, age).queue == queue &&
+                ((op(now, age).kind != Kind::Walk && op(now, age).kind != Kind::Gate) || age == kLast))
+                return true;
         return false;
     }
 
@@ -467,9 +514,11 @@ class ShapedSchedule {
     // activations and openings
     Place activation_[4] = {};
     unsigned activated_ = 0;  // bit n: n cycles ago
-    bool act_room_ = true, gate_busy_ = false;
+    bool act_room_ = true;
+    bool gate_busy_ = false, gate_wait_ = false;  // a setting: until the next one; until its operation starts
+    bool gate_closed_ = false, gate_opens_ = false;
     std::uint32_t gate_queue_ = 0;
-    std::int64_t gate_at_ = 0;
+    std::int64_t gate_now_ = 0, gate_at_ = 0;  // when it was taken; when a parked queue wakes up
 
     // placing
     SmallFifo<Place, schedule_timing::kActiveDepth> place_act_;

@@ -71,8 +71,11 @@ module pst_schedule_shaped
   localparam int unsigned SlotShift = $clog2(SlotCycles);
   localparam int unsigned SlotWidth = $clog2(Slots);
   localparam int unsigned PlaceDepth = 32;                   // FIFO before the lists; bounds the decisions in flight
-  localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight; below 32
   localparam int unsigned Last = 3 + VerdictStages;          // R stage that writes the time stamp and places the queue again
+  localparam int unsigned OpenDelay = Last + 6;              // cycles after which no decision with a frozen stamp is in flight; below 32
+  // Cycles until the next setting is taken, so that packets go between them: after an operation, and after a setting without one.
+  localparam int unsigned PaceDelay = 7;
+  localparam int unsigned KeptDelay = 14;
 
   if (ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_tolerance
     $error("pst_schedule_shaped: ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", ToleranceCycles);
@@ -97,7 +100,8 @@ module pst_schedule_shaped
     OpReplace,    // too early: back to the wheel
     OpPark,       // the gate is closed
     OpWalk,       // refresh of an old time stamp
-    OpWait        // Hierarchy: it may not send before another packet is through the hierarchy behind
+    OpWait,       // Hierarchy: it may not send before another packet is through the hierarchy behind
+    OpGate        // the gate has closed or opened: the time stamp is frozen or thawed
   } op_e;
 
   // What is outstanding in the hierarchy behind: from B2 on, but for `through`.
@@ -111,7 +115,8 @@ module pst_schedule_shaped
   typedef struct packed {
     logic       valid;
     op_e        op;
-    logic       stale;         // walk: an older operation on this queue has the time stamp in its hands
+    logic       stale;         // walk: an older operation on this queue has the time stamp in its hands; or a gate's has
+    logic       frozen;        // from B2 on: its gate is closed, and the stamp is the distance to that time
     hierarchy_t hierarchy; // Hierarchy
     queue_t     queue_id;
   } op_t;
@@ -162,14 +167,20 @@ module pst_schedule_shaped
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic place_credit, out_credit;                     // a free place in the return FIFO less the operations in flight; one downstream
   logic cfg_take;
+  logic gate_next, gate_op, gate_hazard;    // a gate's operation may start, starts, would come too early
+  logic gate_wait_q, gate_pipe_q, gate_done;    // it waits, is in the pipeline, ends
+  queue_t gate_queue_q;
+  logic frozen_b2;
   logic hierarchy_slow, again_valid, again_take;
   logic [1:0] hierarchy_count;
   logic [2:0] hierarchy_state;
   queue_t again_queue;
 
-  // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
-  // read that very word, which the memories do not define.
-  assign may_pop    = ready_valid && !walk_due_q && out_credit && !(last.valid && last.op == OpWalk) && !cfg_take;
+  // The walk goes first, at its fixed share, then a gate's operation. A pop waits while a walk writes a time stamp, that operation writes
+  // its queue's, or a setting is written: it might read that very word, which the memories do not define.
+  assign may_pop    = ready_valid && !walk_due_q && !gate_next && out_credit && !(last.valid && last.op == OpWalk)
+      && !(gate_done && ready_queue == gate_queue_q) && !cfg_take;
+  assign gate_op    = place_credit && !walk_due_q && gate_next;
   assign walk       = place_credit && walk_due_q;
   assign ready_take = place_credit && may_pop;
 
@@ -183,10 +194,22 @@ module pst_schedule_shaped
     end
   end
 
+  // A gate's operation waits until no other one on its queue is under way.
+  always_comb begin
+    gate_hazard = 1'b0;
+    if (b1_q.valid && b1_q.queue_id == gate_queue_q) gate_hazard = 1'b1;
+    if (b2_q.valid && b2_q.queue_id == gate_queue_q) gate_hazard = 1'b1;
+    if (b3_q.valid && b3_q.queue_id == gate_queue_q) gate_hazard = 1'b1;
+    for (int k = 0; k <= int'(Last); k++) begin
+      if (r_q[k].valid && r_q[k].queue_id == gate_queue_q) gate_hazard = 1'b1;
+    end
+  end
+
   always_comb begin
     b2_decided = b2_q;
-    if (b2_q.op != OpWalk) begin
-      if (cfg_b2.mantissa == '0) b2_decided.op = OpPark;
+    b2_decided.frozen = frozen_b2;
+    if (b2_q.op == OpDequeue) begin
+      if (cfg_b2.mantissa == '0 || frozen_b2) b2_decided.op = OpPark;
       else if ($signed({now_q, 16'b0} - time_b2) < 0) b2_decided.op = OpReplace;
       else if (b2_hierarchy.count != '0 && (b2_hierarchy.count != 2'd1 || b2_hierarchy.slow || !s_ahead_room_i)) b2_decided.op = OpWait;
     end
@@ -216,11 +239,12 @@ module pst_schedule_shaped
     end
 
     b1_q <= '{
-        valid: ready_take || walk,
-        op: walk ? OpWalk : OpDequeue,
-        stale: walk && walk_stale,
+        valid: ready_take || walk || gate_op,
+        op: walk ? OpWalk : gate_op ? OpGate : OpDequeue,
+        stale: walk ? walk_stale : gate_pipe_q && ready_queue == gate_queue_q,
+        frozen: 1'b0,
         hierarchy: '0,
-        queue_id: walk ? walk_queue_q : ready_queue
+        queue_id: walk ? walk_queue_q : gate_op ? gate_queue_q : ready_queue
     };
     b2_q <= b1_q;
     b3_q <= b2_decided;
@@ -293,9 +317,10 @@ module pst_schedule_shaped
   // --- R[Last]: write the time stamp, place the queue again
 
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So do
-  // parking, waiting and a drop, for a walk that meets the queue on its way here leaves the stamp to them.
+  // parking, waiting, a drop and a gate's operation, for a walk that meets the queue on its way here leaves the stamp to them. Of a frozen
+  // stamp, which does not get old, they keep the last cycle of the wait in the past.
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
-  logic walk_old_q, time_we, no_place, no_place_q, ret_taken_q, place_ret_valid, place_ret_take, out_credit_back;
+  logic walk_old_q, time_we, hold_we, no_place, no_place_q, ret_taken_q, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;
   // Known when the last stage begins: its stamp is old; it was too early; it waits for a packet to get through; it took a packet and there
@@ -305,12 +330,29 @@ module pst_schedule_shaped
   time_t time_wdata;
   cycle_t hold_wdata;
 
+  // A gate's operation: the stamp as the distance to the cycle in which the setting was taken, or as a time again.
+  logic gate_closed_q, gate_old_q, gate_write;
+  cycle_t gate_now_q, gate_hold_q;
+  time_t gate_time_q;
+
+  always_ff @(posedge clk_i) begin
+    if (r_q[0].valid && r_q[0].op == OpGate)
+      gate_time_q <= gate_closed_q ? time_r0_q - {gate_now_q, 16'b0} : time_r0_q + {gate_now_q, 16'b0};
+    if (r_q[1].valid && r_q[1].op == OpGate) begin
+      gate_hold_q <= cycle_t'((gate_time_q - 1'b1) >> 16);
+      gate_old_q  <= gate_closed_q && $signed(gate_time_q[TimeWidth+15:16] + OldAge) < 0;
+    end
+  end
+
   always_comb begin
     sent       = last.op == OpDequeue && !s_drop_i;
     dropped    = last.op == OpDequeue && s_drop_i;
-    time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old_q));
-    time_wdata = sent ? time_last : {now_q - OldAge, 16'b0};
-    hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
+    gate_write = last.op == OpGate;
+    time_we    = last.valid
+                 && (sent || gate_write || (last.op != OpDequeue && last.op != OpReplace && walk_old_q) || (dropped && walk_old_q));
+    hold_we    = time_we || (last.valid && last.frozen && !last.stale);
+    time_wdata = sent ? time_last : !gate_write ? {now_q - OldAge, 16'b0} : gate_old_q ? {-OldAge, 16'b0} : gate_time_q;
+    hold_wdata = sent ? hold_last : gate_write && !gate_closed_q ? gate_hold_q : now_q - OldAge - 1'b1;
     // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
     // one); else it waits until one is through, unless that is just happening.
     ahead_next   = !last.hierarchy.slow && s_ahead_room_i;
@@ -327,7 +369,8 @@ module pst_schedule_shaped
     last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
     last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
     last_done_q  <= Hierarchy && s_done_next_queue_i == r_q[Last-1].queue_id;
-    walk_old_q   <= $signed(cycle_q[Last-1] + OldAge + ~now_q) < 0 && !r_q[Last-1].stale;    // at now_q + 1: ~now_q = -(now_q + 1)
+    // At now_q + 1: ~now_q = -(now_q + 1).
+    walk_old_q   <= $signed(cycle_q[Last-1] + OldAge + ~now_q) < 0 && !r_q[Last-1].stale && !r_q[Last-1].frozen;
     // Places come back a cycle later: that none is needed is known late.
     no_place_q   <= !rst_i && no_place;
     ret_taken_q  <= !rst_i && place_ret_take;
@@ -336,7 +379,8 @@ module pst_schedule_shaped
   pst_credits #(
       .Credits(PlaceDepth)
   ) u_place_credit (
-      .clk_i, .rst_i, .take_i(place_credit && (may_pop || walk_due_q)), .give_i(2'(no_place_q) + 2'(ret_taken_q)), .any_o(place_credit)
+      .clk_i, .rst_i, .take_i(place_credit && (may_pop || gate_next || walk_due_q)),
+      .give_i(2'(no_place_q) + 2'(ret_taken_q)), .any_o(place_credit)
   );
 
   pst_credits #(
@@ -346,11 +390,11 @@ module pst_schedule_shaped
   );
 
   pst_ram_1r1w #(
-      .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+      .Width(1 + $bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_time (
       .clk_i,
-      .we_i(init || time_we), .waddr_i(init ? init_queue : last.queue_id), .wdata_i(init ? '0 : time_wdata),
-      .re_i(1'b1), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
+      .we_i(init || time_we), .waddr_i(init ? init_queue : last.queue_id), .wdata_i(init ? '0 : {gate_write && gate_closed_q, time_wdata}),
+      .re_i(1'b1), .raddr_i(walk ? walk_queue_q : gate_next ? gate_queue_q : ready_queue), .rdata_o({frozen_b2, time_b2})
   );
 
   pst_ram_1r1w #(
@@ -372,30 +416,64 @@ module pst_schedule_shaped
   assign m_look_valid_o  = look2_q;
   assign m_look_shaper_o = cfg_b2;
 
-  // --- opening a gate: when no decision with the old setting can be in flight any more, a parked queue becomes active again
+  // --- settings: an operation freezes the stamp of a gate that has closed, and thaws that of one that has opened; others want none. When no
+  // decision with the frozen stamp can be in flight any more, a parked queue becomes active again.
 
-  logic gate_busy_q, parked_r, parked_q, unpark, unpark_take, park;
-  queue_t gate_queue_q;
-  logic [4:0] gate_count_q;
+  logic gate_busy_q, gate_opens_q, parked_r, parked_q, unpark, unpark_take, park;
+  logic gate_look_q, gate_look2_q, gate_was_closed;    // which it is, is looked up
+  logic [4:0] gate_count_q;    // after the operation
 
   assign park   = last.valid && last.op == OpPark;
   assign unpark = gate_busy_q && gate_count_q == '0 && parked_q;
   assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
   assign s_cfg_ready_o = !gate_busy_q && init_done_q;
+  assign gate_done = last.valid && last.op == OpGate;
+  assign gate_next = gate_wait_q && !gate_hazard;
 
   always_ff @(posedge clk_i) begin
     if (!gate_busy_q) begin
-      gate_busy_q  <= cfg_take && s_cfg_shaper_i.mantissa != '0;
-      gate_queue_q <= s_cfg_queue_i;
-      gate_count_q <= 5'(ParkDelay + 3);
+      gate_busy_q   <= cfg_take;
+      gate_look_q   <= cfg_take;
+      gate_queue_q  <= s_cfg_queue_i;
+      gate_closed_q <= s_cfg_shaper_i.mantissa == '0;
+      gate_now_q    <= now_q;
+      gate_count_q  <= 5'(OpenDelay);
+    end else if (gate_look_q) begin
+      gate_look_q  <= 1'b0;
+      gate_look2_q <= 1'b1;
+    end else if (gate_look2_q) begin
+      gate_look2_q <= 1'b0;
+      gate_wait_q  <= gate_was_closed != gate_closed_q;
+      gate_opens_q <= gate_was_closed && !gate_closed_q;
+      gate_count_q <= gate_was_closed != gate_closed_q ? 5'(OpenDelay) : 5'(KeptDelay);
+    end else if (gate_wait_q) begin
+      gate_wait_q <= !gate_op;
+      gate_pipe_q <= gate_op;
+    end else if (gate_pipe_q) begin
+      gate_pipe_q  <= !gate_done;
+      gate_count_q <= gate_done && !gate_opens_q ? 5'(PaceDelay) : 5'(OpenDelay);
     end else if (gate_count_q != '0) begin
       gate_count_q <= gate_count_q - 1'b1;
-      parked_q     <= parked_r;    // read at count 3
+      parked_q     <= parked_r && gate_opens_q;    // read at count 3
     end else if (!parked_q || unpark_take) begin
       gate_busy_q <= 1'b0;
     end
-    if (rst_i) gate_busy_q <= 1'b0;
+    if (rst_i) begin
+      gate_busy_q  <= 1'b0;
+      gate_look_q  <= 1'b0;
+      gate_look2_q <= 1'b0;
+      gate_wait_q  <= 1'b0;
+      gate_pipe_q  <= 1'b0;
+    end
   end
+
+  pst_ram_1r1w #(
+      .Width(1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_closed (
+      .clk_i,
+      .we_i(init || gate_look2_q), .waddr_i(init ? init_queue : gate_queue_q), .wdata_i(!init && gate_closed_q),
+      .re_i(1'b1), .raddr_i(s_cfg_queue_i), .rdata_o(gate_was_closed)
+  );
 
   pst_ram_1r1w #(
       .Width(1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
@@ -423,12 +501,13 @@ module pst_schedule_shaped
   logic act_room_q, unused_act_ready, unused_ret_ready;
   logic place_act_valid, place_act_take;
 
-  // The dequeue that emptied the queue may not have written its time stamp yet: wait for it. A walk only must not write it just now.
+  // The dequeue that emptied the queue may not have written its time stamp yet: wait for it. A walk or a gate's operation only must not
+  // write it just now.
   always_comb begin
     act_hazard    = 1'b0;
     unpark_hazard = 1'b0;
     for (int k = 0; k <= int'(Last); k++) begin
-      if (r_q[k].valid && (r_q[k].op != OpWalk || k == int'(Last))) begin
+      if (r_q[k].valid && ((r_q[k].op != OpWalk && r_q[k].op != OpGate) || k == int'(Last))) begin
         if (r_q[k].queue_id == s_active_queue_i) act_hazard = 1'b1;
         if (r_q[k].queue_id == gate_queue_q) unpark_hazard = 1'b1;
       end
@@ -438,8 +517,8 @@ module pst_schedule_shaped
   // Queues that were told and announced ones in turn.
   logic again, again_turn_q, again_hazard;
 
-  // What it reads must not be what a walk writes in this cycle.
-  assign again_hazard     = last.valid && last.op == OpWalk && walk_old_q && last.queue_id == again_queue;
+  // What it reads must not be what a walk or a gate's operation writes in this cycle.
+  assign again_hazard     = last.valid && (last.op == OpWalk || last.op == OpGate) && last.queue_id == again_queue;
   assign again            = again_valid && (again_turn_q || !s_active_valid_i);
   assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
@@ -466,7 +545,7 @@ module pst_schedule_shaped
       .Width(TimeWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_hold (
       .clk_i,
-      .we_i(init || time_we), .waddr_i(init ? init_queue : last.queue_id), .wdata_i(init ? '1 : hold_wdata),
+      .we_i(init || hold_we), .waddr_i(init ? init_queue : last.queue_id), .wdata_i(init ? '1 : hold_wdata),
       .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_hold)
   );
 
@@ -581,9 +660,6 @@ module pst_schedule_shaped
     assign unused_hierarchy = &{1'b0, again_take, wants, last.hierarchy, s_done_valid_i, s_done_queue_i, s_done_slow_i,
                                 s_done_next_queue_i};
   end
-
-  logic unused;
-  assign unused = &{1'b0, last.stale};    // is in walk_old_q
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

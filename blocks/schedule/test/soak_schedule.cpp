@@ -35,8 +35,7 @@ struct Queue {
     int64_t time = 0;    // earliest departure time, 2^-16 cycles
     uint64_t since = 0;  // backlogged and placed since this cycle
     penstock::ShaperSetting setting;
-    bool open = true;
-    uint64_t opened = 0;
+    uint64_t opened = 0, closed = 0;
 };
 
 struct Bench {
@@ -163,7 +162,13 @@ struct Bench {
     void cycle(bool arrival) {
         while (!settings.empty() && settings.front().cycle <= now) {
             Queue& q = queues[settings.front().queue];
-            if (!q.setting.mantissa && settings.front().setting.mantissa) q.opened = settings.front().cycle - kSettingDelay;
+            const bool was_open = q.setting.mantissa != 0, open = settings.front().setting.mantissa != 0;
+            const uint64_t set = settings.front().cycle - kSettingDelay;
+            if (was_open && !open) q.closed = set;
+            if (!was_open && open) {
+                q.opened = set;
+                q.time += static_cast<int64_t>(set - q.closed) << 16;  // no time has passed for it
+            }
             q.setting = settings.front().setting;
             settings.pop_front();
         }
