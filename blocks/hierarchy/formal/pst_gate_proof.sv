@@ -5,6 +5,9 @@
 // modulo 2^TimeWidth agree with true ones, no packet leaves before the parent's time, and the increments of the packets that go on in any window,
 // the last one's not counted, are at most its length and the tolerance.
 //
+// A parent's own clock counts the cycles in which its gate is open, from two cycles after a setting on: an operation decides by the count of four
+// cycles before, when it is read. The proof of times is about gates that do not close.
+//
 // A parent holds back while it is less late than the code says that its last operation kept, of its setting then.
 //
 // Batches: a parent gets its own batch, as long as its rule, its lateness when it was looked at and its tolerance allow, and no longer; so
@@ -243,12 +246,48 @@ module pst_gate_proof
   assign increment4 = increment(len4_q, read4_q);
 `endif
 
+  // --- parents' own clocks: what they count, four cycles ahead, as they are read; and that of the operations in cycles 1 to 4
+
+  cycle_t [1:0] count_open_q;
+  logic [1:0] stands, stands_q;
+  cycle_t own1_q, own2_q, own3_q, own4_q;
+  logic set1_q, set2_q, set1_parent_q, set2_parent_q, set1_closed_q, set2_closed_q;
+
+  // The clock that a memory's word is, read so many cycles ago.
+  function automatic cycle_t clock(logic [TimeWidth:0] word, cycle_t ago);
+    clock = word[TimeWidth] ? word[TimeWidth-1:0] : now_q + cycle_t'(4) - ago - word[TimeWidth-1:0];
+  endfunction
+
   always_comb begin
-    floor      = {now_q - tolerance(read4_q), 16'b0};
+    stands = stands_q;
+    if (set2_q) stands[set2_parent_q] = set2_closed_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    set1_q        <= cfg && !rst_i;
+    set1_parent_q <= cfg_parent_i;
+    set1_closed_q <= cfg_i.mantissa == '0;
+    set2_q        <= set1_q && !rst_i;
+    set2_parent_q <= set1_parent_q;
+    set2_closed_q <= set1_closed_q;
+    stands_q      <= stands;
+    for (int p = 0; p < 2; p++) if (!stands[p]) count_open_q[p] <= count_open_q[p] + 1'b1;
+    own1_q <= count_open_q[u_dut.c0_parent];
+    own2_q <= own1_q;
+    own3_q <= own2_q;
+    own4_q <= own3_q;
+    if (rst_i) begin
+      stands_q     <= '0;
+      count_open_q <= {2{cycle_t'(4)}};
+    end
+  end
+
+  always_comb begin
+    floor      = {own4_q - tolerance(read4_q), 16'b0};
     charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment4);
-    early      = $signed(now_q - stamp_q[p4][16+:TimeWidth]) < 0 || (now_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
+    early      = $signed(own4_q - stamp_q[p4][16+:TimeWidth]) < 0 || (own4_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
     shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0 && !behind4_q;
-    old4       = op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (now_q - OldAge[TimeWidth+15:16])) < 0;
+    old4       = op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (own4_q - OldAge[TimeWidth+15:16])) < 0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
   end
 
@@ -271,7 +310,7 @@ module pst_gate_proof
 
     if (charge) stamp_q[p4] <= charged;
     if (old4) begin
-      stamp_q[p4] <= {now_q - OldAge[TimeWidth+15:16], 16'b0};
+      stamp_q[p4] <= {own4_q - OldAge[TimeWidth+15:16], 16'b0};
     end
     if (op4 && op_i == GateAsk && !shall_pass) count_q[p4] <= count_q[p4] + 1'b1;
     if (op4 && op_i == GateLeave) count_q[p4] <= count_q[p4] - 1'b1;
@@ -320,6 +359,9 @@ module pst_gate_proof
       m_wheel_init : assume (u_dut.wheel_init_done ? 1'b1 : !u_dut.wheel_valid && !u_dut.place_ready && !init_q && now_q < cycle_t'(16));
       // software
       m_burst : assume (32'(cfg_i.burst) < MaxBurst);
+`ifdef PROVE_TIMES
+      m_open : assume (cfg_i.mantissa != '0);
+`endif
     end
   end
 
@@ -570,6 +612,41 @@ module pst_gate_proof
         if (!u_dut.hit1_q) `PLACES(u_dut.c4_base_q == {stamp_q[p4], count_q[p4]});
       end
 
+      // the parents' own clocks: in the memories, and read
+      `PLACES(u_dut.set1_valid_q == set1_q && u_dut.set2_valid_q == set2_q && !(set1_q && set2_q));
+      if (set1_q) `PLACES(u_dut.set1_parent_q == set1_parent_q && u_dut.set1_closed_q == set1_closed_q);
+      if (set2_q) `PLACES(u_dut.set2_parent_q == set2_parent_q && u_dut.set2_closed_q == set2_closed_q);
+      if (!init_done) `PLACES(!set1_q && !set2_q && stands_q == '0);
+      for (int p = 0; p < 2; p++) begin
+        if (!(set1_q && set1_parent_q == 1'(p)) && !(set2_q && set2_parent_q == 1'(p)) && cleared[p]) `PLACES(stands_q[p] == closed[p]);
+        if (set1_q && set1_parent_q == 1'(p)) `PLACES(set1_closed_q == closed[p]);
+        if (set2_q && set2_parent_q == 1'(p)) `PLACES(set2_closed_q == closed[p]);
+        if (cleared[p]) begin
+          `PLACES(clock(u_dut.u_clock.u_ram.mem[p], '0) == count_open_q[p] && u_dut.u_clock.u_ram.mem[p][TimeWidth] == stands_q[p]);
+          `PLACES(u_dut.u_due_clock.u_ram.mem[p] == u_dut.u_clock.u_ram.mem[p]
+                  && u_dut.u_set_clock.u_ram.mem[p] == u_dut.u_clock.u_ram.mem[p]);
+        end else begin
+          `PLACES(count_open_q[p] == now_q + cycle_t'(4) && !stands_q[p]);
+        end
+      end
+      if (set1_q) begin
+        `PLACES((u_dut.u_set_clock.hit_q ? u_dut.u_set_clock.new_q : u_dut.u_set_clock.word) == u_dut.u_clock.u_ram.mem[set1_parent_q]);
+      end
+      if (set2_q) `PLACES(u_dut.set2_clock == u_dut.u_clock.u_ram.mem[set2_parent_q]);
+      if (u_dut.c_valid_q[1]) `PLACES(clock(u_dut.u_clock.hit_q ? u_dut.u_clock.new_q : u_dut.u_clock.word, cycle_t'(1)) == own1_q);
+      if (u_dut.c_valid_q[2]) `PLACES(clock(u_dut.c2_clock, cycle_t'(2)) == own2_q);
+      if (u_dut.c_valid_q[3]) `PLACES(u_dut.c3_clock_q == own3_q);
+`ifdef PROVE_TIMES
+      `PLACES(stands_q == '0 && !(set1_q && set1_closed_q) && !(set2_q && set2_closed_q));
+      for (int p = 0; p < 2; p++) `PLACES(count_open_q[p] == now_q + cycle_t'(4));
+      if (u_dut.c_valid_q[1]) `PLACES(own1_q == now_q + cycle_t'(3));
+      if (u_dut.c_valid_q[2]) `PLACES(own2_q == now_q + cycle_t'(2));
+      if (u_dut.c_valid_q[3]) `PLACES(own3_q == now_q + cycle_t'(1));
+      if (op4) `PLACES(own4_q == now_q);
+      if (u_dut.d1_valid_q) `PLACES((u_dut.u_due_clock.hit_q ? u_dut.u_due_clock.new_q : u_dut.u_due_clock.word) == '0);
+      if (u_dut.d2_valid_q) `PLACES(u_dut.d2_clock == '0);
+`endif
+
       // walks
       `PLACES((!u_dut.c_valid_q[1] || u_dut.c_walk_q[1] == walk_q[1]) && (!u_dut.c_valid_q[2] || u_dut.c_walk_q[2] == walk_q[2])
               && (!u_dut.c_valid_q[3] || u_dut.c_walk_q[3] == walk_q[3]) && (!op4 || u_dut.c_walk_q[4] == walk_q[4]));
@@ -586,7 +663,7 @@ module pst_gate_proof
 `endif
       end
       if (op4) begin
-        `PLACES(u_dut.c4_floor_q == now_q - (walk_q[4] ? OldAge[TimeWidth+15:16] : tolerance(read4_q)));
+        `PLACES(u_dut.c4_clock_q == own4_q && u_dut.c4_floor_q == own4_q - (walk_q[4] ? OldAge[TimeWidth+15:16] : tolerance(read4_q)));
         `PLACES(u_dut.c4_closed_q == (read4_q.mantissa == '0 || behind4_q) && 32'(read4_q.burst) < MaxBurst);
         `PLACES(u_dut.c4_increment == increment4);
       end
@@ -608,6 +685,7 @@ module pst_gate_proof
       c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
       c_forward : cover (shall_pass && u_dut.hit1_q);
       c_unpark : cover (u_dut.unpark_take);
+      c_clock : cover (charge && own4_q != now_q);
       c_wake : cover (u_dut.wake_take && u_dut.place_ready);
       if (u_dut.given_q) c_holds : cover (due_holds);
       c_train : cover (op4 && op_i == GateLeave && op_last_i && members_q[p4] == 1);

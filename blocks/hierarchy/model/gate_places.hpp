@@ -22,12 +22,27 @@ inline constexpr unsigned kDueRoom = 4;                     // no more wait in e
 inline constexpr unsigned kPlaceRoom = 16, kWakeRoom = 32;  // no more before it when an operation starts
 }  // namespace gate_timing
 
+// A parent's own clock, which stands still while its gate is closed.
+struct GateClock {
+    int64_t word = 0;  // how far it is behind, or the cycle in which it stands
+    bool stands = false;
+
+    int64_t at(int64_t cycle) const { return stands ? word : cycle - word; }
+    // From a cycle on it stands, or does not.
+    void set(int64_t cycle, bool closed) {
+        if (stands == closed) return;
+        stands = closed;
+        word = cycle - word;
+    }
+};
+
 // What a parent's memories say when it comes out of the wheel.
 struct GateRead {
+    GateClock clock{};
     int64_t span = 1;        // cycles of the largest packet, and more than it takes
     unsigned most = 0;       // log2 of the longest batch that the tolerance allows
     int64_t hold_below = 0;  // it holds back while it is less late
-    bool closed = false;
+    bool closed = false;     // by the last setting; the clock follows two cycles later
 };
 
 // A parent that may let packets go: how many, and whether it is patient or holds back.
@@ -66,7 +81,7 @@ class GatePlaces {
     // One cycle. `ready`: one that is due is taken, by gates.given(due). Of the parents `gates` has
     //   read(parent)            what their memories say
     //   look(due, read)         two cycles later: the time has come; what is due is filled in
-    //   hold(parent)            the last cycle in which it has to wait
+    //   hold(parent, read)      the last cycle in which it has to wait
     //   parked(parent), park(parent, parked)    it waits behind its closed gate
     template <class Gates>
     void step(int64_t now, Gates&& gates, bool ready) {
@@ -119,7 +134,7 @@ class GatePlaces {
             else if (gates.look(due, look->read))
                 due_.push(due);
             else
-                back_.push({now + 1, gates.hold(look->parent), look->parent});
+                back_.push({now + 1, gates.hold(look->parent, look->read), look->parent});
         }
         looked_ = (looked_ << 1 | unsigned{out}) & 3;
         if (out) {

@@ -27,6 +27,7 @@ enum class Level { Subscriber, Node, Port };
 struct Parent {
     ShaperSetting shaper;
     int64_t time = 0;                // earliest departure of the next packet, 2^-16 cycles
+    int64_t closed_at = 0;           // cycle in which its gate has closed; the time goes on when it opens
     std::vector<FairLists> waiting;  // node and port, by class
     SubscriberQueues queues;         // subscriber
     uint32_t count = 0;              // queues that wait
@@ -49,12 +50,16 @@ class Hierarchy {
           port_of_(sizes.nodes) {
         size_t level = 0;
         for (const uint32_t count : {sizes.subscribers, sizes.nodes, sizes.ports}) {
-            parents_[level++].assign(count, Parent{{}, 0, std::vector<FairLists>(sizes.classes), {}, 0});
+            parents_[level++].assign(count, Parent{{}, 0, 0, std::vector<FairLists>(sizes.classes), {}, 0});
         }
     }
 
     void set_shaper(Level level, uint32_t id, const ShaperSetting& shaper, int64_t now) {
-        at(level, id).shaper = shaper;
+        Parent& parent = at(level, id);
+        const bool was_closed = parent.shaper.mantissa == 0, closed = shaper.mantissa == 0;
+        parent.shaper = shaper;
+        if (closed && !was_closed) parent.closed_at = now;
+        if (!closed && was_closed) parent.time += (now - parent.closed_at) * 65536;
         wake(level, id, now);
     }
     // Queues that wait at the old node go on waiting there; what comes after goes to the new one.

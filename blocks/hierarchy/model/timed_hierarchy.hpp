@@ -36,7 +36,9 @@ inline constexpr int kTaken = 2;                // from a packet's being taken u
 inline constexpr int kForgotten = 4;            // from a packet's being through until its place can, when its queue needs no wake-up
 inline constexpr int kTold = 1;                 // the same from the cycle after that of its wake-up
 inline constexpr int kHold = 1;                 // from a decision until it is known how late its parent may get for what waits above
-inline constexpr int kRule = 2;                 // the same from a setting for how many packets it may let go at once
+inline constexpr int kRule = 2;                 // the same from a setting for how many packets it may let go at once,
+inline constexpr int kClock = 2;                // and until its clock stops or goes on,
+inline constexpr int kClocked = 4;              // so long before an operation that then reads it decides
 inline constexpr int kPick = 5;                 // from a subscriber's asking until the picked queue can start its operation,
 inline constexpr int kNext = 3;                 // so long before it is looked up which one it is
 inline constexpr unsigned kNextRoom = 8;        // subscribers that have asked
@@ -267,6 +269,7 @@ class TimedHierarchy {
         // it.
         uint8_t holds : 4 = 0, holds_next : 4 = 0;
 
+        // Cycles of its own clock.
         bool open(int64_t now) const { return mantissa != 0 && stamps::due(time, now); }
         // The last cycle in which it has to wait; `now`: any that is near.
         int64_t hold(int64_t now) const { return stamps::cycle_of(stamps::after(time, -1), now); }
@@ -385,6 +388,11 @@ class TimedHierarchy {
         uint32_t parent;
         Rule rule;
     };
+    struct NewClock {  // the gate has closed or opened
+        int64_t at;
+        uint32_t parent;
+        bool closed;
+    };
     struct Chosen {  // of queues that wait together, bits from `first` on, which one goes first, and how often it holds back
         int64_t at;
         uint32_t first;
@@ -402,9 +410,13 @@ class TimedHierarchy {
 
     // Renews old stamps.
     void sweep(int64_t now) {
-        for (Subscriber& subscriber : subscribers_) subscriber.gate.time = stamps::renewed(subscriber.gate.time, last_step_, now);
-        for (std::vector<Group>& groups : groups_)
-            for (Group& group : groups) group.gate.time = stamps::renewed(group.gate.time, last_step_, now);
+        const auto renew = [&](unsigned level, uint32_t id) {
+            Gate& gate = gate_of(level, id);
+            gate.time = stamps::renewed(gate.time, clock(level, id, last_step_), clock(level, id, now));
+        };
+        for (uint32_t id = 0; id < subscribers_.size(); ++id) renew(0, id);
+        for (unsigned level = 1; level < 3; ++level)
+            for (uint32_t id = 0; id < groups_[level - 1].size(); ++id) renew(level, id);
         if (guarantees())
             for (std::vector<RoundCredit>& credits : credits_)
                 for (RoundCredit& word : credits) word.guarantee.stamp = stamps::renewed(word.guarantee.stamp, last_step_, now);
@@ -428,18 +440,22 @@ class TimedHierarchy {
             }
             if (level == 1 || (level == 0 && self.shift_)) read.hold_below = gate.hold_below();
             read.closed = gate.mantissa == 0;
+            if (!self.clocks_[level].empty()) read.clock = self.clocks_[level][parent];
             return read;
         }
         bool look(GateDue& due, const GateRead& read) const {
             const Gate& gate = self.gate_of(level, due.parent);
-            if (!stamps::due(gate.time, now)) return false;
-            const int64_t late = now - 1 - hold(due.parent);
+            if (read.clock.stands || !stamps::due(gate.time, read.clock.at(now))) return false;
+            const int64_t late = now - 1 - hold(due.parent, read);
             due.train = 1U << std::min(read.most, Rule{read.span, 0}.longest(late));
             due.patient = late < hierarchy_timing::patient(self.tolerance_);
             due.holds = late < read.hold_below;
             return true;
         }
-        int64_t hold(uint32_t parent) const { return self.gate_of(level, parent).hold(now); }
+        // A clock that stands is that of a gate which has just opened: it goes on in a moment.
+        int64_t hold(uint32_t parent, const GateRead& read) const {
+            return read.clock.stands ? now : self.gate_of(level, parent).hold(read.clock.at(now)) + read.clock.word;
+        }
         bool parked(uint32_t parent) const { return self.gate_of(level, parent).parked; }
         void park(uint32_t parent, bool parked) const { self.gate_of(level, parent).parked = parked; }
         void given(const GateDue& due) const {
@@ -450,6 +466,15 @@ class TimedHierarchy {
         }
     };
 
+    // A parent's own cycle; there are no clocks before the first gate closes.
+    int64_t clock(unsigned level, uint32_t id, int64_t cycle) const {
+        return clocks_[level].empty() ? cycle : clocks_[level][id].at(cycle);
+    }
+    void set_clock(unsigned level, const NewClock& set) {
+        std::vector<GateClock>& clocks = clocks_[level];
+        if (clocks.empty() && set.closed) clocks.resize(level == 0 ? subscribers_.size() : groups_[level - 1].size());
+        if (!clocks.empty()) clocks[set.parent].set(set.at + hierarchy_timing::kClocked, set.closed);
+    }
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
     const SmallFifo<Pick, 64>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
     // A parent that is due can ask in this cycle, that of the step or the next one.
@@ -488,11 +513,16 @@ class TimedHierarchy {
             groups_[0][s.id].above = s.parent;
             node_set_ = s.id;
         }
+        if (s.shaper.mantissa == 0 || !clocks_[level].empty() || !new_clocks_[level].empty())
+            new_clocks_[level].push({now + hierarchy_timing::kClock, s.id, s.shaper.mantissa == 0});
         if (s.shaper.mantissa != 0) levels_[level].open(s.id, now);
     }
 
     // What was written until this cycle.
     void settle(int64_t now) {
+        for (unsigned level = 0; level < 3; ++level)
+            for (auto& clocks = new_clocks_[level]; !clocks.empty() && clocks.front().at <= now; clocks.pop())
+                set_clock(level, clocks.front());
         for (unsigned level = 0; level < 2; ++level)
             for (auto& holds = holds_[level]; !holds.empty() && holds.front().at <= now; holds.pop())
                 gate_of(level, holds.front().parent).holds = holds.front().hold & 15;
@@ -521,7 +551,8 @@ class TimedHierarchy {
         holds_[level].push({start + hierarchy_timing::kDecide[level] + hierarchy_timing::kHold, parent, hold});
     }
     void place(unsigned level, uint32_t parent, int64_t decided) {
-        levels_[level].place(parent, gate_of(level, parent).hold(decided), decided);
+        const int64_t own = clock(level, parent, decided);
+        levels_[level].place(parent, gate_of(level, parent).hold(own) + decided - own, decided);
     }
 
     // A node has a setting, of which a walk is to tell: of this one, or, when it has not told of the one before, of all in turn.
@@ -650,7 +681,7 @@ class TimedHierarchy {
                 return give_back(operation.start);
             }
         }
-        gate.charge(decided, held.length, tolerance_);
+        gate.charge(clock(level, pick.parent, decided), held.length, tolerance_);
         if (level == 0) {
             subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order,
                                                    first_of(pick.parent, operation.start));
@@ -839,9 +870,10 @@ class TimedHierarchy {
     void ask(unsigned level, const Operation& operation) {
         const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : level == 1 ? operation.node : operation.port;
         const int64_t decided = operation.start + hierarchy_timing::kDecide[level];
+        const int64_t own = clock(level, id, decided);
         Gate& gate = gate_of(level, id);
-        if (any_waits(level, id) || !gate.open(decided) || (level == 1 && operation.behind)) return wait(level, id, operation, decided);
-        gate.charge(decided, operation.packet.length, tolerance_);
+        if (any_waits(level, id) || !gate.open(own) || (level == 1 && operation.behind)) return wait(level, id, operation, decided);
+        gate.charge(own, operation.packet.length, tolerance_);
         pass(level, operation);
     }
 
@@ -907,6 +939,8 @@ class TimedHierarchy {
     unsigned next_recent_[2] = {0, 0}, next_order_ = 0;
     SmallFifo<NewHold, 16> holds_[2];
     SmallFifo<NewRule, 8> rules_[2];
+    SmallFifo<NewClock, 8> new_clocks_[3];
+    std::vector<GateClock> clocks_[3];
     SmallFifo<Chosen, 16> chosen_[3];
     std::vector<GuaranteeSetting> guarantees_, queue_guarantees_;  // by subscriber, by queue; empty without guarantees
     std::vector<SiblingGuarantees> siblings_;                      // by subscriber

@@ -9,6 +9,8 @@
 // the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the
 // GateLeave or GateAgain of its batch's last packet, or, while it is held, to its wake-up), or parked because its gate is closed.
 //
+// Times are those of the parent's own clock, which stands still while its gate is closed: so it earns no credit then.
+//
 // A parent may be held back for what of it waits above (Holds) while it is less late than about half of what its burst makes up for.
 //
 // Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
@@ -96,8 +98,14 @@ module pst_gate
 
   typedef struct packed {
     parent_t parent;
-    cycle_t  hold;                   // last cycle in which it has to wait
+    cycle_t  hold;                   // last cycle in which it has to wait, by now_i
   } place_t;
+
+  // A parent's own clock: how far it is behind now_i, or the cycle in which it stands.
+  typedef struct packed {
+    logic   stands;
+    cycle_t word;
+  } clock_t;
 
   // log2 of how late a parent may get for the sake of what waits above, less HoldLeast - 2; 0: not at all. It is half of what its burst makes
   // up for, or less, but not less than a quarter: half of 2^(HoldLeast - 1 + hold_t) cycles. From a burst of 2^(HoldLeast + 14) on it is the same.
@@ -110,6 +118,9 @@ module pst_gate
 
   logic init, init_done_q, wheel_init_done, cfg_take;
   parent_t init_parent;
+  logic set1_valid_q, set2_valid_q, set1_closed_q, set2_closed_q, clock_we;    // settings, one and two cycles ago
+  parent_t set1_parent_q, set2_parent_q;
+  clock_t set2_clock, set2_clock_new;
 
   pst_clear_walk #(.Depth(Parents)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_parent));
 
@@ -130,12 +141,14 @@ module pst_gate
   cycle_t c3_tolerance_q;
   logic [4:1] c_walk_q;
   logic c3_closed_q, c4_closed_q;
-  cycle_t c4_floor_q;
+  clock_t c2_clock;
+  cycle_t c3_clock_q, c4_clock_q;    // the parent's own cycle, in cycle 4
+  cycle_t c4_floor_q, c5_behind_q;   // c5_behind_q: what that is behind now_i, less one
   logic [IncrementWidth-1:0] c4_increment;
   state_t c3_ram, c3_state, c4_base_q, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
   stamp_t c4_from_floor, c4_sum;
   logic c4_early, c4_below, c4_none, c4_charge, c4_place, c5_place_q;
-  cycle_t c4_base_cycle, c5_cycle, c5_hold;
+  cycle_t c4_base_cycle, c5_cycle, c5_hold, c5_hold_now;    // c5_hold_now: by now_i
 
   assign c2_tolerance = c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
 
@@ -150,6 +163,14 @@ module pst_gate
       .we_i(init || cfg_take), .waddr_i(init ? init_parent : s_cfg_parent_i),
       .wdata_i(init ? {NoteWidth'(0), shaper_cfg_t'(1)} : {s_cfg_note_i, s_cfg_shaper_i}),
       .re_i(1'b1), .raddr_i(c0_setting), .rdata_o({m_note_o, c2_cfg})
+  );
+
+  pst_ram_write_first #(
+      .Width($bits(clock_t)), .Depth(Parents), .Style(RamStyle)
+  ) u_clock (
+      .clk_i,
+      .we_i(init || clock_we), .waddr_i(init ? init_parent : set2_parent_q), .wdata_i(init ? '0 : set2_clock_new),
+      .re_i(1'b1), .raddr_i(c0_parent), .rdata_o(c2_clock)
   );
 
   pst_shaper_increment #(
@@ -195,11 +216,11 @@ module pst_gate
     c4_state = hit1_q ? c5_state_q : c4_base_q;    // one cycle ahead; both are compared before it is known which one counts
 
     // max(stamp, floor) + increment; a walk does not let a stamp get older than its floor. Both sums are there before it is known which one
-    // counts; now and floor are whole cycles.
+    // counts; clock and floor are whole cycles.
     c4_from_floor = {c4_floor_q, 16'b0} + (c_walk_q[4] ? '0 : stamp_t'(c4_increment));
     c4_sum        = c4_state.stamp + stamp_t'(c4_increment);
     c4_below      = hit1_q ? earlier(c5_cycle, c4_floor_q) : earlier(c4_base_cycle, c4_floor_q);
-    c4_early      = hit1_q ? early(c5_state_q.stamp, now_i) : early(c4_base_q.stamp, now_i);
+    c4_early      = hit1_q ? early(c5_state_q.stamp, c4_clock_q) : early(c4_base_q.stamp, c4_clock_q);
     c4_none       = hit1_q ? c5_state_q.count == '0 : c4_base_q.count == '0;
 
     pass_o    = 1'b0;
@@ -234,6 +255,7 @@ module pst_gate
   assign c4_base_cycle = c4_base_q.stamp[TimeWidth+15:16];
   assign c5_cycle      = c5_state_q.stamp[TimeWidth+15:16];
   assign c5_hold       = cycle_t'((c5_state_q.stamp - 1'b1) >> 16);
+  assign c5_hold_now   = cycle_t'((c5_state_q.stamp + {c5_behind_q, 16'hFFFF}) >> 16);    // c5_hold + c5_behind_q + 1
 
   always_ff @(posedge clk_i) begin
     c_valid_q[1]    <= s_op_valid_i;
@@ -250,7 +272,10 @@ module pst_gate
     c4_holds_q     <= c_walk_q[3] ? '0 : hold_of(c3_made_up_q);
     c5_holds_q     <= c4_holds_q;
     c5_hold_q      <= c_valid_q[4] && (!c_walk_q[4] || c4_below);
-    c4_floor_q     <= now_i + 1'b1 - c3_tolerance_q;
+    c3_clock_q     <= c2_clock.stands ? c2_clock.word : now_i + cycle_t'(2) - c2_clock.word;
+    c4_clock_q     <= c3_clock_q;
+    c4_floor_q     <= c3_clock_q - c3_tolerance_q;
+    c5_behind_q    <= now_i - c4_clock_q - 1'b1;
     hit1_q         <= c_valid_q[4] && c_parent_q[4] == c_parent_q[3];
 
     c4_base_q  <= c3_state;
@@ -267,6 +292,31 @@ module pst_gate
     end
   end
 
+  // --- the parent's own clock: two cycles after a setting that closes or opens its gate it stops or goes on. The next operation finds it as if
+  // it had gone on until that decides, or had stood until then.
+
+  localparam int unsigned ClockCycles = 4;    // from the write until an operation that reads it decides
+
+  assign clock_we       = set2_valid_q && set2_clock.stands != set2_closed_q;
+  assign set2_clock_new = '{stands: set2_closed_q, word: now_i + cycle_t'(ClockCycles) - set2_clock.word};
+
+  always_ff @(posedge clk_i) begin
+    set1_valid_q  <= cfg_take && !rst_i;
+    set1_parent_q <= s_cfg_parent_i;
+    set1_closed_q <= s_cfg_shaper_i.mantissa == '0;
+    set2_valid_q  <= set1_valid_q && !rst_i;
+    set2_parent_q <= set1_parent_q;
+    set2_closed_q <= set1_closed_q;
+  end
+
+  pst_ram_write_first #(
+      .Width($bits(clock_t)), .Depth(Parents), .Style(RamStyle)
+  ) u_set_clock (
+      .clk_i,
+      .we_i(init || clock_we), .waddr_i(init ? init_parent : set2_parent_q), .wdata_i(init ? '0 : set2_clock_new),
+      .re_i(1'b1), .raddr_i(s_cfg_parent_i), .rdata_o(set2_clock)
+  );
+
   // --- opening a gate: when no look at the old setting can be under way any more, a parked parent is placed again
 
   localparam int unsigned OpenCycles = 8;
@@ -279,7 +329,7 @@ module pst_gate
 
   assign park   = d2_valid_q && d2_closed;
   assign unpark = open_busy_q && open_count_q == '0 && parked_q;
-  assign s_cfg_ready_o = !open_busy_q && init_done_q;
+  assign s_cfg_ready_o = !open_busy_q && !set1_valid_q && init_done_q;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
   always_ff @(posedge clk_i) begin
@@ -317,7 +367,7 @@ module pst_gate
       .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_main (
       .clk_i, .rst_i,
-      .s_valid_i(c5_place_q), .s_ready_o(unused_main_ready), .s_data_i({c_parent_q[5], c5_hold}),
+      .s_valid_i(c5_place_q), .s_ready_o(unused_main_ready), .s_data_i({c_parent_q[5], c5_hold_now}),
       .m_valid_o(main_valid), .m_ready_i(place_ready && !unpark && !place_pick_back), .m_data_o(main_place),
       .level_o(main_level)
   );
@@ -396,12 +446,15 @@ module pst_gate
 
   // --- due: is it time, is the gate open? And how long a batch?
 
-  cycle_t d2_hold;
+  cycle_t d2_hold, d2_hold_now;    // d2_hold_now: by now_i
   hold_t d2_holds;
+  clock_t d2_clock;
   logic due_push, unused_due_ready;
 
   assign wheel_ready = int'(due_level) <= DueDepth - 4 && int'(back_level) <= DueDepth - 4;
-  assign d2_early    = $signed(d2_hold - now_i) >= 0;
+  // A clock that stands is that of a gate which has just opened: it goes on in a moment.
+  assign d2_hold_now = d2_clock.stands ? now_i : d2_hold + d2_clock.word;
+  assign d2_early    = $signed(d2_hold_now - now_i) >= 0;
   assign back_push   = d2_valid_q && !d2_closed && d2_early;
   assign due_push    = d2_valid_q && !d2_closed && !d2_early;
 
@@ -433,11 +486,19 @@ module pst_gate
       .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_closed)
   );
 
+  pst_ram_write_first #(
+      .Width($bits(clock_t)), .Depth(Parents), .Style(RamStyle)
+  ) u_due_clock (
+      .clk_i,
+      .we_i(init || clock_we), .waddr_i(init ? init_parent : set2_parent_q), .wdata_i(init ? '0 : set2_clock_new),
+      .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_clock)
+  );
+
   pst_fifo #(
       .Width($bits(place_t)), .Depth(DueDepth), .RegisterOutput(1'b1)
   ) u_back (
       .clk_i, .rst_i,
-      .s_valid_i(back_push), .s_ready_o(unused_back_ready), .s_data_i({d2_parent_q, d2_hold}),
+      .s_valid_i(back_push), .s_ready_o(unused_back_ready), .s_data_i({d2_parent_q, d2_hold_now}),
       .m_valid_o(back_valid), .m_ready_i(back_ready), .m_data_o(back_place),
       .level_o(back_level)
   );
@@ -469,7 +530,7 @@ module pst_gate
   train_t d3_train;
   logic [$clog2(DueDepth+2)-1:0] unused_train_level;
 
-  assign d2_late = now_i - d2_hold - 1'b1;    // modulo 2^TimeWidth
+  assign d2_late = now_i - d2_hold_now - 1'b1;    // modulo 2^TimeWidth
 
   always_ff @(posedge clk_i) begin
     d3_push_q <= due_push;

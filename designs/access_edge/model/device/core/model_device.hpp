@@ -372,10 +372,10 @@ void ModelDevice<Core>::cycle() {
         const int from = back[0] ? 0 : turn_;
         take_drop = from == 1;
         take_head = from == 3;
-        const std::uint32_t page = take_drop    ? core_.drop()
-                                   : take_head  ? core_.drop_head()
-                                   : from == 0  ? sent_pages_.front().descriptor
-                                                : refused_.front().descriptor;
+        const std::uint32_t page = take_drop   ? core_.drop()
+                                   : take_head ? core_.drop_head()
+                                   : from == 0 ? sent_pages_.front().descriptor
+                                               : refused_.front().descriptor;
         returning_.push({now_ + kFreeCycles, page});
         if (admission_) admission_->free(page, now_ + origin_ + kMerge);
         if (from == 0) sent_pages_.pop();
