@@ -1,7 +1,7 @@
 """Benches: measurements with a fixed meaning, each one JSON object. `penstock bench NAME`.
 
-Designs bring them (Design.benches); `edfr`, `fabric`, `memory` and `skipfifo` are those of blocks (bench_*.py). docs/measurements.md has
-the figures.
+Designs bring them (Design.benches); `classify`, `edfr`, `fabric`, `memory` and `skipfifo` are those of blocks (bench_*.py).
+docs/measurements.md has the figures.
 """
 
 import time
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.basics.suggest import nearest
-from penstock.benches import bench_edfr, bench_fabric, bench_memory, bench_skipfifo
+from penstock.benches import bench_classify, bench_edfr, bench_fabric, bench_memory, bench_skipfifo
 from penstock.designs import design as designs
 from penstock.designs.design import Bench
 from penstock.errors import UserError
@@ -28,7 +28,13 @@ class BenchError(RuntimeError):
 def benches() -> dict[str, Bench]:
     """Return all benches by name."""
     found = {name: bench for design in designs.names() for name, bench in designs.load(design).benches().items()}
-    of_blocks = {"edfr": bench_edfr.EDFR, "fabric": bench_fabric.FABRIC, "memory": bench_memory.MEMORY, "skipfifo": bench_skipfifo.SKIPFIFO}
+    of_blocks = {
+        "classify": bench_classify.CLASSIFY,
+        "edfr": bench_edfr.EDFR,
+        "fabric": bench_fabric.FABRIC,
+        "memory": bench_memory.MEMORY,
+        "skipfifo": bench_skipfifo.SKIPFIFO,
+    }
     return found | of_blocks
 
 

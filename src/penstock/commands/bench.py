@@ -14,7 +14,7 @@ def bench(
         str,
         typer.Argument(
             help="queue, schedule, idle-latency, lateness, engine, fabric, memory, loss-free, fairness, priority, reconfigure, "
-            "provisioning, control, skipfifo, edfr, switch or p4.",
+            "provisioning, control, skipfifo, edfr, classify, switch or p4.",
             show_default=False,
         ),
     ],
@@ -36,6 +36,7 @@ def bench(
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
             "fairness: mix=backlogged|siblings|random, weights=0|1, megabytes (of each subscriber); "
             "priority: packets; reconfigure: cycles; "
+            "classify: entries, load=PERCENT, inserts, clock_mhz; "
             "switch: config, pattern=uniform|permutation|hotspot, load=PERCENT, size=imix|BYTES, packets, engine; "
             "p4: scenario, load=PERCENT, size=BYTES, packets, beside=simple_switch.",
         ),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The stash: a few keys that are in no table, in registers, compared all at once with the keys of two askers.
+//
+// Latency: 1 cycle from a key to its answer, of the contents at the start of that cycle. One change per cycle. Reset: empties it.
+module pst_lookup_stash #(
+    parameter int unsigned KeyWidth   = 48,
+    parameter int unsigned ValueWidth = 32,
+    parameter int unsigned Entries    = 8,        // >= 2
+    localparam int unsigned EntryWidth = $clog2(Entries)
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    // keys of lookups
+    input  logic [  KeyWidth-1:0] a_key_i,
+    output logic                  a_hit_o,
+    output logic [ValueWidth-1:0] a_value_o,      // 0 without a hit
+    // keys of updates
+    input  logic [  KeyWidth-1:0] b_key_i,
+    output logic                  b_hit_o,
+    output logic [EntryWidth-1:0] b_entry_o,
+    // changes
+    input  logic                  set_valid_i,
+    input  logic [EntryWidth-1:0] set_entry_i,
+    input  logic                  set_present_i,
+    input  logic [  KeyWidth-1:0] set_key_i,
+    input  logic [ValueWidth-1:0] set_value_i,
+    // what is inside
+    output logic                  free_o,         // there is room
+    output logic [EntryWidth-1:0] free_entry_o,   // the first that is free
+    output logic                  any_o,
+    input  logic [EntryWidth-1:0] from_i,
+    output logic [EntryWidth-1:0] next_entry_o,   // the first one from `from_i` on, round about, that has a key
+    input  logic [EntryWidth-1:0] show_entry_i,
+    output logic [  KeyWidth-1:0] show_key_o,
+    output logic [ValueWidth-1:0] show_value_o
+);
+
+  typedef struct packed {
+    logic [KeyWidth-1:0]   key;
+    logic [ValueWidth-1:0] value;
+  } entry_t;
+
+  logic [Entries-1:0] present_q, a_match, b_match;
+  entry_t [Entries-1:0] entry_q;
+  logic a_hit_q, b_hit_q;
+  logic [ValueWidth-1:0] a_value, a_value_q;
+  logic [EntryWidth-1:0] b_entry, b_entry_q;
+
+  always_comb begin
+    a_value = '0;
+    b_entry = '0;
+    for (int unsigned i = 0; i < Entries; i++) begin
+      a_match[i] = present_q[i] && entry_q[i].key == a_key_i;
+      b_match[i] = present_q[i] && entry_q[i].key == b_key_i;
+      if (a_match[i]) a_value |= entry_q[i].value;
+      if (b_match[i]) b_entry |= EntryWidth'(i);
+    end
+    free_o       = present_q != '1;
+    any_o        = present_q != '0;
+    free_entry_o = '0;
+    next_entry_o = '0;
+    for (int i = int'(Entries) - 1; i >= 0; i--) begin
+      if (!present_q[i]) free_entry_o = EntryWidth'(i);
+      if (present_q[i]) next_entry_o = EntryWidth'(i);
+    end
+    for (int i = int'(Entries) - 1; i >= 0; i--) if (present_q[i] && EntryWidth'(i) >= from_i) next_entry_o = EntryWidth'(i);
+  end
+
+  assign {show_key_o, show_value_o} = entry_q[show_entry_i];
+
+  always_ff @(posedge clk_i) begin
+    a_hit_q   <= a_match != '0;
+    a_value_q <= a_value;
+    b_hit_q   <= b_match != '0;
+    b_entry_q <= b_entry;
+    if (set_valid_i) begin
+      present_q[set_entry_i] <= set_present_i;
+      entry_q[set_entry_i]   <= '{key: set_key_i, value: set_value_i};
+    end
+    if (rst_i) present_q <= '0;
+  end
+
+  assign a_hit_o   = a_hit_q;
+  assign a_value_o = a_value_q;
+  assign b_hit_o   = b_hit_q;
+  assign b_entry_o = b_entry_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) a_once : assert ($countones(a_match) <= 1 && $countones(b_match) <= 1);
+  end
+`endif
+
+endmodule
