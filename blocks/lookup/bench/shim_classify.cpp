@@ -205,7 +205,9 @@ class Bench {
         if (changes.size() > 16) changes.pop_front();
         const auto done = static_cast<LookupDone>(top().m_done_o);
         if (done == LookupDone::Full) return fail("it is full");
-        if (done != (remove ? LookupDone::Deleted : LookupDone::Added)) return fail((remove ? "the delete of key " : "the insert of key ") + std::to_string(key) + " ended as " + std::to_string(static_cast<int>(done)));
+        if (done != (remove ? LookupDone::Deleted : LookupDone::Added))
+            return fail((remove ? "the delete of key " : "the insert of key ") + std::to_string(key) + " ended as " +
+                        std::to_string(static_cast<int>(done)));
         if (remove) {
             const size_t place = found->second.second;
             present[place] = present.back();
@@ -253,7 +255,7 @@ class Bench {
     std::unordered_map<uint64_t, std::pair<uint32_t, size_t>> dictionary;  // value, place in `present`
     std::vector<uint64_t> present;
     std::deque<Change> changes;
-    std::deque<uint64_t> frames;                       // keys of frames that are being parsed
+    std::deque<uint64_t> frames;                      // keys of frames that are being parsed
     std::deque<std::pair<uint64_t, uint64_t>> asked;  // cycle of the key, key
     std::optional<std::pair<uint64_t, bool>> offered, under_way;
 };

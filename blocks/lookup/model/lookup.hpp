@@ -24,9 +24,9 @@ struct LookupSizes {
 };
 
 namespace lookup_timing {
-inline constexpr std::uint32_t kMix = 3;      // cycles from a key to its addresses: the tables are read then
-inline constexpr std::uint32_t kAnswer = 7;   // cycles from a key to its answer
-inline constexpr std::uint32_t kRead = 2;     // cycles from the read of an operation's places to their words
+inline constexpr std::uint32_t kMix = 3;     // cycles from a key to its addresses: the tables are read then
+inline constexpr std::uint32_t kAnswer = 7;  // cycles from a key to its answer
+inline constexpr std::uint32_t kRead = 2;    // cycles from the read of an operation's places to their words
 }  // namespace lookup_timing
 
 using LookupKey = unsigned __int128;

@@ -33,9 +33,8 @@ class PrefixTree {
         std::map<PrefixKey, std::optional<std::uint32_t>> starts;  // of intervals, and their values
         starts[0] = std::nullopt;
         std::vector<Prefix> sorted = prefixes;
-        std::sort(sorted.begin(), sorted.end(), [](const Prefix& a, const Prefix& b) {
-            return a.length != b.length ? a.length < b.length : a.bits < b.bits;
-        });
+        std::sort(sorted.begin(), sorted.end(),
+                  [](const Prefix& a, const Prefix& b) { return a.length != b.length ? a.length < b.length : a.bits < b.bits; });
         for (std::size_t i = 0; i < sorted.size(); i++) {
             const Prefix& prefix = sorted[i];
             if (prefix.length > key_bits) throw std::invalid_argument("a prefix is longer than a key");

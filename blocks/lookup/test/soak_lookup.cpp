@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Soak of pst_lookup: a lookup in every cycle beside operations, each answer judged by a dictionary, every port in every cycle by the model.
+// Soak of pst_lookup: a lookup in every cycle beside operations, each answer judged by a dictionary, every port in every cycle by the
+// model.
 //
 // Arguments: entries, key_bits, stash, max_moves, chunk_bits (as the module has them), operations, seed, keys (kinds of keys: 0 random,
 // 1 consecutive, 2 a few low bits beside a few high bits), fill (permille of the entries that the keys settle at), gap (permille of cycles
@@ -144,7 +145,8 @@ class Bench {
         const bool grow = dictionary.size() < settle;
         Lookup::Operation operation;
         operation.op = rng() % 16 < (grow ? 13u : 7u) ? LookupOp::Insert : LookupOp::Delete;
-        operation.key = !present.empty() && rng() % 16 < (operation.op == LookupOp::Delete ? 14u : 2u) ? present[rng() % present.size()] : any_key();
+        operation.key =
+            !present.empty() && rng() % 16 < (operation.op == LookupOp::Delete ? 14u : 2u) ? present[rng() % present.size()] : any_key();
         operation.value = static_cast<std::uint32_t>(rng());
         offered = operation;
     }

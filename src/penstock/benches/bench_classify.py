@@ -35,7 +35,8 @@ class Job(ctypes.Structure):
 
 
 _COUNTS = (
-    "fill_cycles", "fill_moves", "cycles", "frames", "parsed", "lookups", "hits", "misses", "inserts", "deletes", "moves", "slowest", "keys",
+    "fill_cycles", "fill_moves", "cycles", "frames", "parsed", "lookups", "hits", "misses",
+    "inserts", "deletes", "moves", "slowest", "keys",
 )  # fmt: skip
 
 
@@ -132,4 +133,6 @@ def lines(result: dict[str, Any]) -> list[str]:
     ]
 
 
-CLASSIFY = Bench("frames parsed and subscribers found per cycle while others come and go, every answer judged", INSERTS, plan, build, run, lines)
+CLASSIFY = Bench(
+    "frames parsed and subscribers found per cycle while others come and go, every answer judged", INSERTS, plan, build, run, lines
+)

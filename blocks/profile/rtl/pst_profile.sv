@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Finds the first profile that fits a frame's headers, and makes of them the key of a subscriber and a class.
+//
+// Throughput: a header vector per cycle. Latency: 3 cycles. Order: as they come.
+// Reset:      all profiles are off; vectors inside are forgotten. Classes stay, so software writes those that it uses.
+// A vector sees profiles and classes that were written in the cycles before it came, and may see a class written in the two cycles after.
+module pst_profile
+  import pst_parse_pkg::headers_t;
+  import pst_profile_pkg::*;
+#(
+    parameter int unsigned Profiles = 8,          // 1 .. 16, the first that fits counts
+    localparam int unsigned IndexWidth = Profiles > 1 ? $clog2(Profiles) : 1
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    // a profile, and the class of a value of 0 .. 63 in a profile
+    input  logic                   profile_we_i,
+    input  logic [ IndexWidth-1:0] profile_index_i,
+    input  profile_t               profile_i,
+    input  logic                   class_we_i,
+    input  logic [ IndexWidth-1:0] class_profile_i,
+    input  logic [            5:0] class_value_i,
+    input  logic [            3:0] class_i,
+    // header vectors, and the input port of the frame
+    input  logic                   s_headers_valid_i,
+    input  headers_t               s_headers_i,
+    input  logic [            3:0] s_port_i,
+    // what the profile makes of them
+    output logic                   m_choice_valid_o,
+    output logic                   m_choice_fits_o,       // a profile fits; else all below is 0
+    output logic [ IndexWidth-1:0] m_choice_profile_o,
+    output logic                   m_choice_routed_o,     // by the longest prefix
+    output logic [   KeyWidth-1:0] m_choice_key_o,        // 0 if by prefix
+    output logic [PrefixWidth-1:0] m_choice_prefix_o,     // 0 if not by prefix
+    output logic [            3:0] m_choice_class_o
+);
+
+  if (Profiles < 1 || Profiles > 16) begin : g_bad_profiles
+    $error("pst_profile: Profiles is %0d, allowed: 1..16", Profiles);
+  end
+
+  // ---- cycle 0: which kinds the headers have, and the first profile that fits
+
+  profile_t [Profiles-1:0] profile_q;
+  logic [15:0] has;
+  logic [Profiles-1:0] fits;
+  logic [IndexWidth-1:0] first;
+
+  always_comb begin
+    has                         = '0;
+    has[KindAny]                = 1'b1;
+    has[KindTwoTags]            = s_headers_i.tags == 2'd2;
+    has[KindOuterTag]           = s_headers_i.tags != 2'd0;
+    has[KindSessionSource]      = s_headers_i.pppoe;
+    has[KindSessionDestination] = s_headers_i.pppoe;
+    has[KindMacSource]          = s_headers_i.ethernet;
+    has[KindMacDestination]     = s_headers_i.ethernet;
+    has[KindIpv4Source]         = s_headers_i.ip == 3'd4;
+    has[KindIpv4Destination]    = s_headers_i.ip == 3'd4;
+    has[KindIpv6Source]         = s_headers_i.ip == 3'd6;
+    has[KindIpv6Destination]    = s_headers_i.ip == 3'd6;
+    has[KindTopLabel]           = s_headers_i.labels != 3'd0;
+    has[KindLastLabel]          = s_headers_i.labels != 3'd0;
+    has[KindRoutedSource]       = s_headers_i.ip != 3'd0;
+    has[KindRoutedDestination]  = s_headers_i.ip != 3'd0;
+    first                       = '0;
+    for (int i = int'(Profiles) - 1; i >= 0; i--) begin
+      fits[i] = has[profile_q[i].kind] && profile_q[i].ports[s_port_i];
+      if (fits[i]) first = IndexWidth'(unsigned'(i));
+    end
+  end
+
+  // ---- cycle 1: key and value of the class
+
+  typedef struct packed {
+    logic                  valid;
+    logic                  fits;
+    logic [IndexWidth-1:0] index;
+  } chosen_t;
+
+  chosen_t chosen_q, chosen_q2, chosen_q3;
+  profile_t chosen_profile_q;
+  headers_t headers_q;
+  logic [63:0] fields;
+  logic routed, routed_q2, routed_q3;
+  logic [127:0] address;
+  logic [5:0] value, value_q2;
+  logic [KeyWidth-1:0] key_q2, key_q3;
+  logic [PrefixWidth-1:0] prefix_q2, prefix_q3;
+
+  always_comb begin
+    fields  = '0;
+    address = chosen_profile_q.kind == KindRoutedSource ? headers_q.source : headers_q.destination;
+    routed  = chosen_q.fits && chosen_profile_q.kind inside {KindRoutedSource, KindRoutedDestination};
+    unique case (chosen_profile_q.kind)
+      KindTwoTags:            fields[23:0] = {headers_q.outer_tag.id, headers_q.inner_tag.id};
+      KindOuterTag:           fields[11:0] = headers_q.outer_tag.id;
+      KindSessionSource:      fields = {headers_q.session, headers_q.source_mac};
+      KindSessionDestination: fields = {headers_q.session, headers_q.destination_mac};
+      KindMacSource:          fields[47:0] = headers_q.source_mac;
+      KindMacDestination:     fields[47:0] = headers_q.destination_mac;
+      KindIpv4Source:         fields[31:0] = headers_q.source[31:0];
+      KindIpv4Destination:    fields[31:0] = headers_q.destination[31:0];
+      KindIpv6Source:         fields = headers_q.source[127:64];
+      KindIpv6Destination:    fields = headers_q.destination[127:64];
+      KindTopLabel:           fields[19:0] = headers_q.label[0].label;
+      KindLastLabel:          fields[19:0] = headers_q.label[2'(headers_q.labels - 3'd1)].label;
+      default:                fields = '0;
+    endcase
+    unique case (chosen_profile_q.class_of)
+      ClassDscp:     value = headers_q.dscp;
+      ClassOuterPcp: value = {3'd0, headers_q.outer_tag.pcp};
+      ClassInnerPcp: value = {3'd0, headers_q.inner_tag.pcp};
+      ClassTraffic:  value = {3'd0, headers_q.label[0].traffic_class};
+      default:       value = '0;
+    endcase
+  end
+
+  // ---- cycle 2: the class
+
+  logic [3:0] class_found;
+
+  pst_ram_1r1w #(
+      .Width(4),
+      .Depth(64 * 2 ** IndexWidth),
+      .Style("distributed")
+  ) u_classes (
+      .clk_i,
+      .we_i   (class_we_i),
+      .waddr_i({class_profile_i, class_value_i}),
+      .wdata_i(class_i),
+      .re_i   (1'b1),
+      .raddr_i({chosen_q2.index, value_q2}),
+      .rdata_o(class_found)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (profile_we_i) profile_q[profile_index_i] <= profile_i;
+    chosen_q         <= '{valid: s_headers_valid_i, fits: s_headers_valid_i && fits != '0, index: first};
+    chosen_profile_q <= profile_q[first];
+    headers_q        <= s_headers_i;
+    chosen_q2        <= chosen_q;
+    chosen_q3        <= chosen_q2;
+    routed_q2        <= routed;
+    routed_q3        <= routed_q2;
+    value_q2         <= value;
+    key_q2           <= chosen_q.fits && !routed ? {chosen_profile_q.space, 12'd0, fields} : '0;
+    key_q3           <= key_q2;
+    prefix_q2        <= !routed ? '0 : headers_q.ip == 3'd6 ? {1'b1, address[127:64]} : {1'b0, address[31:0], 32'd0};
+    prefix_q3        <= prefix_q2;
+    if (rst_i) begin
+      profile_q       <= '0;
+      chosen_q.valid  <= 1'b0;
+      chosen_q2.valid <= 1'b0;
+      chosen_q3.valid <= 1'b0;
+    end
+  end
+
+  assign m_choice_valid_o   = chosen_q3.valid;
+  assign m_choice_fits_o    = chosen_q3.fits;
+  assign m_choice_profile_o = chosen_q3.fits ? chosen_q3.index : '0;
+  assign m_choice_routed_o  = routed_q3;
+  assign m_choice_key_o     = key_q3;
+  assign m_choice_prefix_o  = prefix_q3;
+  assign m_choice_class_o   = chosen_q3.fits ? class_found : '0;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_profile_is_there : assert (!profile_we_i || 32'(profile_index_i) < Profiles)
+      else $error("profile %0d of %0d is written", profile_index_i, Profiles);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// From the headers of a frame to its queue: the first profile that fits finds the subscriber, a table the class; queue = base + class.
+//
+// Throughput: a header vector per cycle, whatever is inserted and deleted meanwhile.
+// Latency:    11 cycles; with a prefix table 3 + (2 * PrefixLevels + 2) + 1, if that is more.
+// Ordering:   as they come. A frame sees the operations whose m_done_valid_o rose up to 7 cycles after its vector came.
+// Reset:      no subscriber is there and no profile is on; init_done_o as pst_lookup. Prefixes, classes and misses stay.
+module pst_subscriber
+  import pst_lookup_pkg::*;
+  import pst_parse_pkg::headers_t;
+  import pst_profile_pkg::*;
+#(
+    parameter int unsigned Profiles     = 8,       // 1 .. 15
+    parameter int unsigned Entries      = 262144,  // places for subscribers by key, see pst_lookup
+    parameter int unsigned PrefixLevels = 7,       // of pst_lookup_prefix, 2 .. 9, 7 for 8,191 prefixes; 0: no such table, all miss
+    localparam int unsigned IndexWidth  = Profiles > 1 ? $clog2(Profiles) : 1,
+    localparam int unsigned MissWidth   = $clog2(Profiles + 1),
+    localparam int unsigned TableWidth  = $clog2(Entries / Tables),
+    localparam int unsigned RestWidth   = KeyWidth - TableWidth,
+    localparam int unsigned SeedWidth   = RestWidth > Tables * TableWidth ? RestWidth : Tables * TableWidth,
+    localparam int unsigned NodeWidth   = PrefixLevels > 0 ? 2 * PrefixLevels : 2,
+    localparam int unsigned LevelWidth  = PrefixLevels > 0 ? $clog2(PrefixLevels + 1) : 1
+) (
+    input  logic                     clk_i,
+    input  logic                     rst_i,
+    output logic                     init_done_o,
+    // settings: see pst_profile; what becomes of frames without a subscriber by profile, and at index Profiles without a profile
+    input  logic                     profile_we_i,
+    input  logic [   IndexWidth-1:0] profile_index_i,
+    input  profile_t                 profile_i,
+    input  logic                     class_we_i,
+    input  logic [   IndexWidth-1:0] class_profile_i,
+    input  logic [              5:0] class_value_i,
+    input  logic [              3:0] class_i,
+    input  logic                     miss_we_i,
+    input  logic [    MissWidth-1:0] miss_index_i,
+    input  miss_t                    miss_i,
+    // random words and operations of pst_lookup; a value is a subscriber_t
+    input  logic                     seed_valid_i,
+    input  logic [              7:0] seed_chunk_i,
+    input  logic [              5:0] seed_index_i,
+    input  logic [    SeedWidth-1:0] seed_word_i,
+    input  logic                     s_op_valid_i,
+    output logic                     s_op_ready_o,
+    input  op_e                      s_op_i,
+    input  logic [     KeyWidth-1:0] s_op_key_i,
+    input  subscriber_t              s_op_value_i,
+    output logic                     m_done_valid_o,
+    output done_e                    m_done_o,
+    output logic [   TableWidth+2:0] keys_o,
+    output logic [             31:0] moves_o,
+    // bank and writes of pst_lookup_prefix
+    input  logic                     bank_i,
+    input  logic                     s_write_valid_i,
+    input  logic [   LevelWidth-1:0] s_write_level_i,
+    input  logic [    NodeWidth-1:0] s_write_node_i,
+    input  logic [3*PrefixWidth-1:0] s_write_word_i,
+    // header vectors, and the input port of the frame
+    input  logic                     s_headers_valid_i,
+    input  headers_t                 s_headers_i,
+    input  logic [              3:0] s_port_i,
+    // the queue of each frame
+    output logic                     m_queue_valid_o,
+    output found_e                   m_queue_found_o,
+    output logic [   IndexWidth-1:0] m_queue_profile_o,  // 0 without a profile
+    output logic                     m_queue_drop_o,
+    output logic [   QueueWidth-1:0] m_queue_o           // 0 if dropped
+);
+
+  localparam int unsigned KeyLatency = 7;        // of pst_lookup
+  localparam int unsigned PrefixLatency = PrefixLevels > 0 ? 2 * PrefixLevels + 2 : 0;
+  localparam int unsigned Latency = PrefixLatency > KeyLatency ? PrefixLatency : KeyLatency;
+
+  typedef struct packed {
+    logic                  valid;
+    logic                  fits;
+    logic                  routed;
+    logic [IndexWidth-1:0] profile;
+    logic [3:0]            number;               // class
+  } choice_t;
+
+  typedef struct packed {
+    logic        hit;
+    subscriber_t subscriber;
+  } answer_t;
+
+  choice_t choice;
+  choice_t [Latency:1] choice_q;
+  logic [KeyWidth-1:0] key;
+  logic [PrefixWidth-1:0] prefix;
+  answer_t by_key, by_prefix, key_answer, prefix_answer, answer;
+
+  pst_profile #(
+      .Profiles(Profiles)
+  ) u_profile (
+      .clk_i,
+      .rst_i,
+      .profile_we_i,
+      .profile_index_i,
+      .profile_i,
+      .class_we_i,
+      .class_profile_i,
+      .class_value_i,
+      .class_i,
+      .s_headers_valid_i,
+      .s_headers_i,
+      .s_port_i,
+      .m_choice_valid_o  (choice.valid),
+      .m_choice_fits_o   (choice.fits),
+      .m_choice_profile_o(choice.profile),
+      .m_choice_routed_o (choice.routed),
+      .m_choice_key_o    (key),
+      .m_choice_prefix_o (prefix),
+      .m_choice_class_o  (choice.number)
+  );
+
+  pst_lookup #(
+      .Entries(Entries),
+      .KeyWidth(KeyWidth),
+      .ValueWidth($bits(subscriber_t))
+  ) u_lookup (
+      .clk_i,
+      .rst_i,
+      .init_done_o,
+      .seed_valid_i,
+      .seed_chunk_i,
+      .seed_index_i,
+      .seed_word_i,
+      .s_key_valid_i  (choice.valid),
+      .s_key_i        (key),
+      .m_value_valid_o(),
+      .m_value_hit_o  (key_answer.hit),
+      .m_value_o      (key_answer.subscriber),
+      .s_op_valid_i,
+      .s_op_ready_o,
+      .s_op_i,
+      .s_op_key_i,
+      .s_op_value_i,
+      .m_done_valid_o,
+      .m_done_o,
+      .keys_o,
+      .moves_o
+  );
+
+  if (PrefixLevels > 0) begin : g_prefix
+    pst_lookup_prefix #(
+        .KeyWidth(PrefixWidth),
+        .ValueWidth($bits(subscriber_t)),
+        .Levels(PrefixLevels)
+    ) u_prefix (
+        .clk_i,
+        .rst_i,
+        .bank_i,
+        .s_write_valid_i,
+        .s_write_level_i,
+        .s_write_node_i,
+        .s_write_word_i,
+        .s_key_valid_i  (choice.valid),
+        .s_key_i        (prefix),
+        .m_value_valid_o(),
+        .m_value_hit_o  (prefix_answer.hit),
+        .m_value_o      (prefix_answer.subscriber)
+    );
+  end else begin : g_no_prefix
+    logic unused;
+    assign unused        = &{1'b0, bank_i, s_write_valid_i, s_write_level_i, s_write_node_i, s_write_word_i, prefix};
+    assign prefix_answer = '0;
+  end
+
+  // The answer that comes first waits for the other one.
+  if (Latency > KeyLatency) begin : g_key_waits
+    answer_t [Latency-KeyLatency:1] wait_q;
+    always_ff @(posedge clk_i) begin
+      wait_q[1] <= key_answer;
+      for (int unsigned i = 2; i <= Latency - KeyLatency; i++) wait_q[i] <= wait_q[i-1];
+    end
+    assign by_key = wait_q[Latency-KeyLatency];
+  end else begin : g_key_is_last
+    assign by_key = key_answer;
+  end
+
+  if (PrefixLatency > 0 && PrefixLatency < Latency) begin : g_prefix_waits
+    answer_t [Latency-PrefixLatency:1] wait_q;
+    always_ff @(posedge clk_i) begin
+      wait_q[1] <= prefix_answer;
+      for (int unsigned i = 2; i <= Latency - PrefixLatency; i++) wait_q[i] <= wait_q[i-1];
+    end
+    assign by_prefix = wait_q[Latency-PrefixLatency];
+  end else begin : g_prefix_is_last
+    assign by_prefix = prefix_answer;
+  end
+
+  miss_t [Profiles:0] miss_q;
+  miss_t miss;
+  choice_t last;
+  logic hit;
+  logic [3:0] number;
+
+  always_comb begin
+    last   = choice_q[Latency];
+    answer = last.routed ? by_prefix : by_key;
+    hit    = last.fits && answer.hit;
+    number = last.number < answer.subscriber.last_class ? last.number : answer.subscriber.last_class;
+    miss   = miss_q[last.fits ? MissWidth'(last.profile) : MissWidth'(Profiles)];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (miss_we_i) miss_q[miss_index_i] <= miss_i;
+    choice_q[1] <= choice;
+    for (int unsigned i = 2; i <= Latency; i++) choice_q[i] <= choice_q[i-1];
+    m_queue_valid_o   <= last.valid;
+    m_queue_found_o   <= hit ? FoundSubscriber : last.fits ? FoundNoKey : FoundNoProfile;
+    m_queue_profile_o <= last.profile;
+    m_queue_drop_o    <= !hit && miss.drop;
+    m_queue_o         <= hit ? answer.subscriber.base + QueueWidth'(number) : miss.drop ? '0 : miss.target;
+    if (rst_i) begin
+      for (int unsigned i = 1; i <= Latency; i++) choice_q[i].valid <= 1'b0;
+      m_queue_valid_o <= 1'b0;
+    end
+  end
+
+endmodule
