@@ -164,6 +164,9 @@ module pst_profile
   assign m_choice_prefix_o  = prefix_q3;
   assign m_choice_class_o   = chosen_q3.fits ? class_found : '0;
 
+  logic unused;                            // most headers make no key
+  assign unused = &{1'b0, chosen_profile_q.ports, headers_q, address};
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
