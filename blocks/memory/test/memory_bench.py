@@ -123,6 +123,7 @@ class AxiMemories:
         self.lines: list[dict[int, int]] = [{} for _ in sizes]
         self.refused: set[tuple[int, int]] = set()  # (memory, line): accesses are answered with `error`
         self.error = 2  # SLVERR; 3: DECERR
+        self.forgets = True  # with the module's reset what is under way is forgotten; without, the memory goes on
         self.whole_lines = True  # the handlers write nothing else; without, bytes without a strobe stay
         self.bursts: list[tuple[str, int, int, int]] = []  # every burst: "aw" or "ar", memory, address, beats
         self.addr_width = len(dut.m_axi_awaddr_o if write else dut.m_axi_araddr_o) // self.count
@@ -139,6 +140,12 @@ class AxiMemories:
         self.offer_b = [False] * self.count
         self.offer_r = [False] * self.count
         self.held: dict[tuple[str, int], tuple] = {}
+
+    @property
+    def under_way(self) -> int:
+        """Bursts that were asked for, or whose data came, and that are not answered whole."""
+        reads = sum(1 for queue in self.r for _, _, last in queue if last)
+        return reads + sum(len(queue) for queues in (self.aw, self.w, self.b) for queue in queues)
 
     def idle(self) -> None:
         """Drive every input of the module's AXI ports to rest."""
@@ -158,7 +165,9 @@ class AxiMemories:
             self._drive()
             await ReadOnly()
             if int(self.dut.rst_i.value):
-                self.reset()
+                if self.forgets:
+                    self.reset()
+                assert not self.under_way, "the module is reset while this memory owes answers"
             else:
                 self._sample()
             self.now += 1

@@ -105,6 +105,9 @@ inline constexpr std::uint32_t kNodeIndex = 0x238;
 inline constexpr std::uint32_t kNodeClass = 0x23c;
 inline constexpr std::uint32_t kTreeGuarantee = 0x240;
 inline constexpr std::uint32_t kNowGuarantee = 0x244;
+inline constexpr std::uint32_t kDrain = 0x248;
+inline constexpr std::uint32_t kDrained = 0x24c;
+inline constexpr std::uint32_t kOutstanding = 0x250;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -246,6 +249,9 @@ inline constexpr Field kTreeGuaranteeMantissa{0, 16};
 inline constexpr Field kTreeGuaranteeExponent{16, 5};
 inline constexpr Field kNowGuaranteeMantissa{0, 16};
 inline constexpr Field kNowGuaranteeExponent{16, 5};
+inline constexpr Field kDrainStop{0, 1};
+inline constexpr Field kDrainedDone{0, 1};
+inline constexpr Field kOutstandingMemories{0, 32};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -264,7 +270,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10007;
+inline constexpr std::uint32_t kVersionValue = 0x10008;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -294,6 +300,7 @@ inline constexpr std::uint32_t kNodeIndexValue = 0x0;
 inline constexpr std::uint32_t kNodeClassCls = 0x0;
 inline constexpr std::uint32_t kTreeGuaranteeMantissa = 0x0;
 inline constexpr std::uint32_t kTreeGuaranteeExponent = 0x0;
+inline constexpr std::uint32_t kDrainStop = 0x0;
 
 }  // namespace resets
 

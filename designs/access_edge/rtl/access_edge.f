@@ -6,4 +6,5 @@
 -f access_edge_core.f
 pst_access_edge_scan.sv
 pst_access_edge_nodes.sv
+pst_access_edge_drain.sv
 pst_access_edge.sv

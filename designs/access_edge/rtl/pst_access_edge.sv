@@ -196,7 +196,11 @@ module pst_access_edge
   logic [DataWidth-1:0] data;
   drop_e ev_classify_reason;
 
-  assign s_axis_tready_o = classify_ready && init_done_q;
+  // Between the device's outside and what is within: nothing new while the registers want it drained.
+  logic open_valid, stop, drained, ready_deq_valid, ready_deq_ready, in_open;
+  logic [Memories-1:0] outstanding;
+
+  assign s_axis_tready_o = in_open && init_done_q;
 
   pst_classify_prefix #(
       .Queues(Queues), .DataBytes(DataBytes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes), .BufferBeats(BufferBeats),
@@ -204,7 +208,7 @@ module pst_access_edge
   ) u_classify (
       .clk_i, .rst_i,
       .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i,
-      .s_axis_tvalid_i(s_axis_tvalid_i && init_done_q), .s_axis_tready_o(classify_ready),
+      .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_queue_o(meta_queue), .m_meta_len_o(meta_len),
       .m_meta_ect_o(meta_ect),
       .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data), .m_data_last_o(data_last),
@@ -490,6 +494,22 @@ module pst_access_edge
     );
   end
 
+  // What is under way, from the input to the memories and the line; and the two places where the traffic is stopped to be drained.
+  pst_access_edge_drain #(
+      .Memories(Memories), .MaxOutstanding(MaxOutstanding)
+  ) u_drain (
+      .clk_i, .rst_i, .stop_i(stop),
+      .in_valid_i(s_axis_tvalid_i && init_done_q), .in_last_i(s_axis_tlast_i), .in_ready_o(in_open),
+      .in_valid_o(open_valid), .in_ready_i(classify_ready),
+      .refused_i(ev_classify_valid_o && ev_classify_reason != DropNone), .enqueued_i(ev_enqueue_valid_o),
+      .deq_valid_i(ready_deq_valid), .deq_ready_o(ready_deq_ready), .deq_valid_o(deq_valid), .deq_ready_i(deq_ready),
+      .left_i(leave_valid && leave_ready && leave_last),
+      .awvalid_i(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .wvalid_i(m_axi_wvalid_o),
+      .bvalid_i(m_axi_bvalid_i), .bready_i(m_axi_bready_o), .arvalid_i(m_axi_arvalid_o), .arready_i(m_axi_arready_i),
+      .rvalid_i(m_axi_rvalid_i), .rready_i(m_axi_rready_o), .rlast_i(m_axi_rlast_i),
+      .outstanding_o(outstanding), .done_o(drained)
+  );
+
   // Every burst: one id, 64-byte beats, INCR, normal, modifiable and bufferable, unprivileged secure data.
   assign m_axi_awid_o    = '0;
   assign m_axi_awsize_o  = {Memories{3'd6}};
@@ -553,8 +573,8 @@ module pst_access_edge
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
       .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason), .s_enq_ect_i(Aqm != 0 && enq_tag[EctBit]),
-      .m_out_valid_o(deq_valid), .m_out_ready_i(deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc), .m_out_len_o(deq_len),
-      .m_out_mark_o(deq_mark),
+      .m_out_valid_o(ready_deq_valid), .m_out_ready_i(ready_deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc),
+      .m_out_len_o(deq_len), .m_out_mark_o(deq_mark),
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
       .m_drop_head_valid_o(head_valid), .m_drop_head_ready_i(head_ready), .m_drop_head_desc_o(head_desc),
       .ev_valid_o(ev_enqueue_valid_o), .ev_reason_o(ev_reason), .ev_queue_o(ev_queue), .ev_len_o(ev_len),
@@ -809,6 +829,7 @@ module pst_access_edge
       .m_scan_valid_o(scan_valid), .m_scan_level_o(scan_level), .m_scan_show_o(scan_show), .s_scan_i(scan),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost), .hold_o(hold),
+      .drain_stop_o(stop), .drain_done_i(drained), .drain_outstanding_i(outstanding),
       .init_done_i(init_done_q)
   );
 

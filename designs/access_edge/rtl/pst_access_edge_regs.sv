@@ -354,6 +354,9 @@ module pst_access_edge_regs (
         logic node_class;
         logic tree_guarantee;
         logic now_guarantee;
+        logic drain;
+        logic drained;
+        logic outstanding;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -502,6 +505,9 @@ module pst_access_edge_regs (
         decoded_reg_strb.node_class = cpuif_req_masked & (cpuif_addr == 12'h23c);
         decoded_reg_strb.tree_guarantee = cpuif_req_masked & (cpuif_addr == 12'h240);
         decoded_reg_strb.now_guarantee = cpuif_req_masked & (cpuif_addr == 12'h244) & !cpuif_req_is_wr;
+        decoded_reg_strb.drain = cpuif_req_masked & (cpuif_addr == 12'h248);
+        decoded_reg_strb.drained = cpuif_req_masked & (cpuif_addr == 12'h24c) & !cpuif_req_is_wr;
+        decoded_reg_strb.outstanding = cpuif_req_masked & (cpuif_addr == 12'h250) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -698,6 +704,12 @@ module pst_access_edge_regs (
                 logic load_next;
             } exponent;
         } tree_guarantee;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } stop;
+        } drain;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -832,6 +844,11 @@ module pst_access_edge_regs (
                 logic [4:0] value;
             } exponent;
         } tree_guarantee;
+        struct {
+            struct {
+                logic value;
+            } stop;
+        } drain;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1549,6 +1566,29 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.tree_guarantee.exponent.value = field_storage.tree_guarantee.exponent.value;
+    // Field: pst_access_edge_regs.drain.stop
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.drain.stop.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.drain && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.drain.stop.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.drain.stop.next = next_c;
+        field_combo.drain.stop.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.drain.stop.value <= 1'h0;
+        end else begin
+            if(field_combo.drain.stop.load_next) begin
+                field_storage.drain.stop.value <= field_combo.drain.stop.next;
+            end
+        end
+    end
+    assign hwif_out.drain.stop.value = field_storage.drain.stop.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -1844,7 +1884,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10007;
+            readback_data_var[31:0] = 32'h10008;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2242,6 +2282,15 @@ module pst_access_edge_regs (
         if(rd_mux_addr == 12'h244) begin
             readback_data_var[15:0] = hwif_in.now_guarantee.mantissa.next;
             readback_data_var[20:16] = hwif_in.now_guarantee.exponent.next;
+        end
+        if(rd_mux_addr == 12'h248) begin
+            readback_data_var[0] = field_storage.drain.stop.value;
+        end
+        if(rd_mux_addr == 12'h24c) begin
+            readback_data_var[0] = hwif_in.drained.done.next;
+        end
+        if(rd_mux_addr == 12'h250) begin
+            readback_data_var[31:0] = hwif_in.outstanding.memories.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

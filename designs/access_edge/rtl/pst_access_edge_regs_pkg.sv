@@ -866,6 +866,22 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__now_guarantee__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__drained__done__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__drained__done__in_t done;
+    } pst_access_edge_regs__drained__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__outstanding__memories__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__outstanding__memories__in_t memories;
+    } pst_access_edge_regs__outstanding__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -940,6 +956,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__busiest_window__in_t busiest_window;
         pst_access_edge_regs__busiest_bytes__in_t busiest_bytes;
         pst_access_edge_regs__now_guarantee__in_t now_guarantee;
+        pst_access_edge_regs__drained__in_t drained;
+        pst_access_edge_regs__outstanding__in_t outstanding;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -1164,6 +1182,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__tree_guarantee__out_t;
 
     typedef struct {
+        logic value;
+    } pst_access_edge_regs__drain__stop__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__drain__stop__out_t stop;
+    } pst_access_edge_regs__drain__out_t;
+
+    typedef struct {
         logic req;
         logic [6:0] addr;
         logic req_is_wr;
@@ -1196,6 +1222,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__node_index__out_t node_index;
         pst_access_edge_regs__node_class__out_t node_class;
         pst_access_edge_regs__tree_guarantee__out_t tree_guarantee;
+        pst_access_edge_regs__drain__out_t drain;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 

@@ -151,6 +151,10 @@ module pst_control
     // memories: cycles that one may be waited for (0: for ever), and those that are lost
     output logic [                 31:0] memory_timeout_o,
     input  logic [         Memories-1:0] memory_lost_i,
+    // drain: no frame is to come in or to be sent; what is under way
+    output logic                         drain_stop_o,
+    input  logic                         drain_done_i,
+    input  logic [         Memories-1:0] drain_outstanding_i,
     // a command has waited long: nothing is to be enqueued, dequeued or sent until it has ended
     output logic                         hold_o,
     // state of the device
@@ -387,6 +391,7 @@ module pst_control
   );
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
+  assign drain_stop_o             = hwif_out.drain.stop.value;
   assign m_cfg_valid_o            = state_q == Write;
   assign m_cfg_queue_o            = queue_q;
   assign m_cfg_shaper_o           = settings_q.shaper;
@@ -441,7 +446,7 @@ module pst_control
       .scan_i(s_scan_i),
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
       .share_exists_i(share_exists), .s_share_free_i, .s_share_used_i, .s_share_in_force_i,
-      .memory_lost_i, .dropped_packets_i, .dropped_bytes_i, .marked_packets_i
+      .memory_lost_i, .drain_done_i, .drain_outstanding_i, .dropped_packets_i, .dropped_bytes_i, .marked_packets_i
   );
 
   logic awvalid, awready, wvalid, wready, bvalid, bready;
@@ -458,19 +463,14 @@ module pst_control
   );
 
   pst_access_edge_regs u_regs (
-      .clk           (clk_i),
-      .rst           (rst_i),
-      .s_axil_awready(awready),
-      .s_axil_awvalid(awvalid),
-      .s_axil_awaddr (awaddr),
+      .clk(clk_i), .rst(rst_i),
+      .s_axil_awready(awready), .s_axil_awvalid(awvalid), .s_axil_awaddr(awaddr),
       .s_axil_awprot (s_axil_awprot_i),
       .s_axil_wready (wready),
       .s_axil_wvalid (wvalid),
       .s_axil_wdata  (s_axil_wdata_i),
       .s_axil_wstrb  (s_axil_wstrb_i),
-      .s_axil_bready (bready),
-      .s_axil_bvalid (bvalid),
-      .s_axil_bresp  (bresp),
+      .s_axil_bready(bready), .s_axil_bvalid(bvalid), .s_axil_bresp(bresp),
       .s_axil_arready(s_axil_arready_o),
       .s_axil_arvalid(s_axil_arvalid_i),
       .s_axil_araddr (s_axil_araddr_i),

@@ -49,6 +49,8 @@ module pst_control_shown
     input  logic [31:0]                                         s_share_in_force_i,
     // what is lost
     input  logic [Memories-1:0]                                 memory_lost_i,
+    input  logic                                                drain_done_i,
+    input  logic [Memories-1:0]                                 drain_outstanding_i,
     input  logic [DropLast:1][PacketWidth-1:0]                  dropped_packets_i,
     input  logic [DropLast:1][ByteWidth-1:0]                    dropped_bytes_i,
     input  logic [PacketWidth-1:0]                              marked_packets_i
@@ -83,6 +85,8 @@ module pst_control_shown
     regs_o.share_used.value.next      = share_exists_i ? s_share_used_i : '0;
     regs_o.share_in_force.value.next  = share_exists_i ? s_share_in_force_i : '0;
     regs_o.memory_lost.memories.next  = 32'(memory_lost_i);
+    regs_o.drained.done.next           = drain_done_i;
+    regs_o.outstanding.memories.next   = 32'(drain_outstanding_i);
     regs_o.status.init_done.next      = status_i.init_done;
     regs_o.status.busy.next           = status_i.busy;
     regs_o.status.refused.next        = status_i.reason != '0;

@@ -290,7 +290,7 @@ async def identity(dut) -> None:
     await offered
     await bench.empty()
     expected = {
-        "type": 0x50535401, "version": 0x00010007, "queues": 16, "descriptors": 64, "memories": 2, "max_frame_bytes": 1522,
+        "type": 0x50535401, "version": 0x00010008, "queues": 16, "descriptors": 64, "memories": 2, "max_frame_bytes": 1522,
         "clock_hz": 220_000_000, "features": 1, "next": 0, "status": 1,
     }  # fmt: skip
     for name, value in expected.items():
@@ -427,4 +427,52 @@ async def reset_in_mid_traffic(dut) -> None:
     await bench.fill_and_empty()
     await bench.send(*[random_frame(bench.rng) for _ in range(60)])
     await bench.empty()
+    await bench.compare_counters()
+
+
+@cocotb.test()
+async def drained_before_a_reset(dut) -> None:
+    """Drained in mid-traffic and reset, while the memories are not: they owe nothing, and traffic behind the reset is whole. And traffic
+    goes on where it was when `stop` is taken back instead."""
+    bench = Bench(dut)
+    bench.memories.forgets = False
+    await bench.start()
+    rng, busy = bench.rng, 0
+    for _ in range(8):
+        bench.sink.probability, bench.source.probability = rng.choice([0.3, 1.0]), rng.choice([0.3, 1.0])
+        bench.memories.probability = rng.choice([0.3, 0.9])
+        sender = cocotb.start_soon(bench.send(*[random_frame(rng) for _ in range(200)]))
+        await bench.cycles(rng.randrange(300, 1200))
+        busy += bench.memories.under_way
+        await bench.write(registers.address("drain"), 1)
+        done = 0
+        while not await bench.read("drained"):
+            done += 1
+            assert done < 500, "it does not come to rest"
+        gone = len(bench.departures)
+        for _ in range(rng.randrange(1, 400)):
+            await FallingEdge(dut.clk_i)
+            assert not int(dut.s_axis_tready_o.value) and not bench.memories.under_way, "it is not at rest"
+        assert (await bench.read("outstanding"), await bench.read("drained")) == (0, 1)
+        assert len(bench.departures) == gone and not bench.arriving
+        if rng.random() < 0.4:
+            await bench.write(registers.address("drain"), 0)
+            await sender
+            await bench.empty(200_000)
+            await bench.compare_counters()
+            continue
+        sender.cancel()
+        for task in bench.tasks:
+            task.cancel()
+        await FallingEdge(dut.clk_i)
+        dut.rst_i.value = 1
+        dut.s_axis_tvalid_i.value = dut.m_axis_tready_i.value = 0
+        await bench.cycles(rng.randrange(1, 5))
+        bench.forget()
+        dut.rst_i.value = 0
+        bench.tasks = [cocotb.start_soon(bench._drain())]
+        await bench.initialised()
+    assert busy > 8, "the memories had nothing to do when the device was stopped"
+    bench.sink.probability = bench.source.probability = bench.memories.probability = 1.0
+    await bench.fill_and_empty()
     await bench.compare_counters()

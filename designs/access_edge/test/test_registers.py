@@ -144,6 +144,7 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "now_class": 0x214, "now_share_class": 0x218, "now_aqm": 0x21C, "now_aqm_target": 0x220, "now_aqm_interval": 0x224,
         "busiest_places": 0x0F4, "busiest_place": 0x0F8, "busiest_status": 0x0FC, "busiest_queue": 0x228, "busiest_window": 0x22C,
         "busiest_bytes": 0x230, "node_index": 0x238, "node_class": 0x23C, "tree_guarantee": 0x240, "now_guarantee": 0x244,
+        "drain": 0x248, "drained": 0x24C, "outstanding": 0x250,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():

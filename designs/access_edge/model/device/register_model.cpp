@@ -97,6 +97,9 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kMemoryTimeout:
             memory_timeout_ = value;
             break;
+        case registers::kDrain:
+            if (value & 1) throw DeviceError("registers: the model cannot be drained (register drain); the RTL can");
+            break;
         case registers::kTreeIndex:
             tree_index_ = value;
             break;
