@@ -14,7 +14,7 @@ import pytest
 from penstock.command_line.app import main
 from penstock.contract import rdl
 from penstock.designs import configs
-from penstock.hardware import ip_xact
+from penstock.hardware import axi_wrapper, ip_xact
 from penstock.hardware.generate import generate
 from penstock.paths import DESIGNS, tool_environment
 from penstock.testing.basis import seed
@@ -22,9 +22,13 @@ from penstock.testing.basis import seed
 SWITCH = {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}
 # Each design once, one of them with crossings and one beside the common modules under a name of its own.
 CHOSEN: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "edge": ("tiny_codel_16", {}, {"name": "mine", "mark_debug": True}),
+    "edge": ("tiny_codel_16", {}, {"name": "mine", "choice": axi_wrapper.Choice(mark_debug=True)}),
     "switch": ("switch_4", SWITCH, {}),
-    "deadline": ("tiny_deadline_3", {}, {"crossings": ("stream", "memory", "registers")}),
+    "deadline": (
+        "tiny_deadline_3",
+        {},
+        {"crossings": ("stream", "memory", "registers"), "choice": axi_wrapper.Choice(bases=(0x8000_0000, 0x1_2340_0000))},
+    ),
 }
 
 

@@ -277,6 +277,11 @@ class Config(Configuration):
             raise ValueError(f"{part.name}.{number.name} is {short}")
 
     @property
+    def memory_sizes(self) -> tuple[int, ...]:
+        """Bytes of each memory, in the order of the ports."""
+        return tuple(memory.bytes for memory in self.channels)
+
+    @property
     def bursts(self) -> tuple[int, int]:
         """Reads and writes that a memory has not answered, at most."""
         return self.outstanding, self.outstanding

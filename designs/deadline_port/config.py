@@ -112,6 +112,11 @@ class Config(Configuration):
         return self.discipline == "fifo"
 
     @property
+    def memory_sizes(self) -> tuple[int, ...]:
+        """Bytes of each memory, in the order of the ports."""
+        return (self.memory_bytes,) * self.memory.channels
+
+    @property
     def bursts(self) -> tuple[int, int]:
         """Reads and writes that a memory has not answered, at most."""
         return self.reads, self.writes

@@ -39,6 +39,12 @@ def generate(
     mark_debug: Annotated[
         bool, typer.Option("--mark-debug", help="Mark the events of a design (ev_*) for the logic analyser of Vivado.")
     ] = False,
+    memory_base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS,..", help="Where each memory of a design begins on its bus: 0x8000_0000,0xc000_0000; unless given all at 0."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
     width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,
@@ -61,6 +67,8 @@ def generate(
 
     if mark_debug and design not in designs.names():
         raise UserError(f"--mark-debug: {design} is no design; it is for the wrapper of a design")
+    if memory_base is not None and design not in designs.names():
+        raise UserError(f"--memory-base {memory_base}: {design} is no design; it is for the wrapper of a design")
     sizes = {
         "ports": ports, "width": width, "stages": stages, "fifo_depth": fifo_depth, "classes": classes, "back_pressure": back_pressure,
         "arbiter": arbiter,
@@ -97,10 +105,13 @@ def generate(
     designs.load(design).need_rtl(f"generate {design}")
     crossed = () if wanted is None else crossings.taken(wanted, design, configs.ports(chosen))
     groups.need("generate", "generate")
-    from penstock.hardware import renamed
+    from penstock.hardware import axi_wrapper, renamed
     from penstock.hardware.generate import generate as write
 
-    written = write(chosen, out, force, changes, crossed, renamed.checked(name), common, mark_debug)
+    bases = () if memory_base is None else axi_wrapper.bases_of(memory_base, chosen)
+    choice = axi_wrapper.Choice(mark_debug, bases)
+
+    written = write(chosen, out, force, changes, crossed, renamed.checked(name), common, choice)
     named = chosen.model_copy(update={"name": renamed.of_settings(chosen.name, changes)})
     top = renamed.Names(name).new(crossings.name_of(named, crossed))
     print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and simulate them")

@@ -50,6 +50,11 @@ class Configuration(BaseModel):
         return f"pst_{self.design}_{self.name}"
 
     @property
+    def memory_sizes(self) -> tuple[int, ...]:
+        """Bytes of each memory, in the order of the ports; none of a device without."""
+        return ()
+
+    @property
     def bursts(self) -> tuple[int, int]:
         """Reads and writes that a memory has not answered, at most, of a device with memories."""
         raise NotImplementedError

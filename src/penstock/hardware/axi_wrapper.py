@@ -11,12 +11,55 @@ from dataclasses import dataclass
 
 from penstock.designs.configs import Port
 from penstock.designs.design import Configuration
+from penstock.errors import UserError
 from penstock.hardware import crossings as crossing
 
 MOST_BEATS = 64  # of a burst at m_axi
 
 _KINDS = {"axis": "axis", "axi": "aximm", "axil": "aximm"}  # how Vivado calls what ports are called here
 _AXIS_WIDTHS = {"TID_WIDTH": "tid", "TDEST_WIDTH": "tdest", "TUSER_WIDTH": "tuser"}
+
+
+_ADDRESSES = ("awaddr", "araddr")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a wrapper is to have that the device has not."""
+
+    mark_debug: bool = False  # its events have the attribute by which Vivado offers nets to a logic analyser
+    bases: tuple[int, ...] = ()  # where each memory begins on its bus; none: all at 0
+
+
+PLAIN = Choice()
+
+
+def bases_of(text: str, config: Configuration) -> tuple[int, ...]:
+    """Return what `--memory-base` says: an address for each memory. Raises UserError."""
+    option, sizes = f"--memory-base {text}", config.memory_sizes
+    if not sizes:
+        raise UserError(f"{option}: {config.design} has no memories")
+    words = [word.strip() for word in text.split(",")]
+    if len(words) != len(sizes):
+        count = (
+            f"one address, for there is one memory, not {len(words)}"
+            if len(sizes) == 1
+            else (f"an address for each of the {len(sizes)} memories, separated by commas, not {len(words)}")
+        )
+        raise UserError(f"{option}: give {count}")
+    return tuple(_base(option, which, word, size) for which, (word, size) in enumerate(zip(words, sizes, strict=True)))
+
+
+def _base(option: str, which: int, word: str, size: int) -> int:
+    try:
+        base = int(word, 0)
+    except ValueError:
+        raise UserError(f"{option}: {word!r} is no address; give a number such as 0x8000_0000") from None
+    unit = 1 << (size - 1).bit_length()
+    if base < 0 or base % unit or base + unit > 1 << 64:
+        allowed = f"a multiple of 0x{unit:x} below 2^64"
+        raise UserError(f"{option}: memory {which} has {size:,} bytes, so its address must be {allowed}, not {word}")
+    return base
 
 
 @dataclass(frozen=True)
@@ -30,6 +73,12 @@ class Flat:
     place: int
     interface: str  # m_axi_0, or nothing
     signal: str  # awaddr
+    base: int | None = None  # of an address: what is added to the device's
+
+    @property
+    def inner(self) -> int:
+        """Bits at the device."""
+        return self.of.bits // (self.of.count or 1)
 
 
 def name_of(config: Configuration) -> str:
@@ -37,14 +86,14 @@ def name_of(config: Configuration) -> str:
     return f"{config.module}_axi"
 
 
-def flat(ports: list[Port]) -> list[Flat]:
+def flat(ports: list[Port], choice: Choice = PLAIN) -> list[Flat]:
     """Return the ports of the wrapper, without clock and reset: an interface's ports stand together."""
-    found = [each for port in ports if port.name not in ("clk_i", "rst_i") for each in _flattened(port)]
+    found = [each for port in ports if port.name not in ("clk_i", "rst_i") for each in _flattened(port, choice)]
     order = list(dict.fromkeys(each.interface for each in found))
     return sorted(found, key=lambda each: order.index(each.interface))
 
 
-def _flattened(port: Port) -> Iterator[Flat]:
+def _flattened(port: Port, choice: Choice) -> Iterator[Flat]:
     match = re.fullmatch(r"([sm])_(axis|axil|axi)_(\w+)_[io]", port.name)
     if match is None:
         yield Flat(port.direction, port.bits, re.sub(r"_[io]$", "", port.name), port, 0, "", "")
@@ -52,7 +101,11 @@ def _flattened(port: Port) -> Iterator[Flat]:
     side, kind, signal = match.groups()
     for place in range(port.count or 1):
         interface = f"{side}_{'axi' if kind == 'axil' else kind}" + (f"_{place}" if port.count > 1 else "")
-        yield Flat(port.direction, port.bits // (port.count or 1), f"{interface}_{signal}", port, place, interface, signal)
+        bits, base = port.bits // (port.count or 1), None
+        if choice.bases and kind == "axi" and signal in _ADDRESSES:
+            base = choice.bases[place]
+            bits = max(bits, base.bit_length())
+        yield Flat(port.direction, bits, f"{interface}_{signal}", port, place, interface, signal, base)
 
 
 def clock_of(each: Flat, crossings: Sequence[str]) -> str:
@@ -61,9 +114,9 @@ def clock_of(each: Flat, crossings: Sequence[str]) -> str:
     return f"{name}_aclk" if name else "aclk"
 
 
-def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] = (), mark_debug: bool = False) -> str:
-    """Return the wrapper; with `mark_debug` its events have the attribute by which Vivado offers nets to a logic analyser."""
-    found = flat(ports)
+def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] = (), choice: Choice = PLAIN) -> str:
+    """Return the wrapper."""
+    found = flat(ports, choice)
     lines = []
     for name in ("", *crossings):
         clock, reset = (f"{name}_aclk", f"{name}_aresetn") if name else ("aclk", "aresetn")
@@ -86,7 +139,7 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
             )
             begun.add(each.interface)
             lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", about)
-        lines += ['    (* mark_debug = "true" *)'] if mark_debug and each.name.startswith("ev_") else []
+        lines += ['    (* mark_debug = "true" *)'] if choice.mark_debug and each.name.startswith("ev_") else []
         lines.append(f"    {each.direction:6} wire {_width(each.bits):9} {each.name}{',' if each is not found[-1] else ''}")
     pins = [
         "      .clk_i(aclk)",
@@ -95,6 +148,9 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
     ]
     pins += [f"      .{port.name}({_joined(port, found)})" for port in ports[2:]]
     resets = "".join(f"  wire {name}_rst;\n  assign {name}_aresetn = !{name}_rst;\n" for name in crossings)
+    based = [each for each in found if each.base is not None]
+    moved = "".join(f"  wire {_width(each.inner):9} d_{each.name};\n" for each in based)
+    moved += "".join(f"  assign {each.name} = {each.bits}'h{each.base:x} | {_wide(f'd_{each.name}', each)};\n" for each in based)
     head, body = "\n".join(lines), ",\n".join(pins)
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // {config.module} behind scalar ports with the names of AXI, and attributes by which Vivado finds the interfaces.
@@ -103,7 +159,7 @@ module {name_of(config)} (
 {head}
 );
 
-{resets}  {crossing.name_of(config, crossings)} u_device (
+{resets}{moved}  {crossing.name_of(config, crossings)} u_device (
 {body}
   );
 
@@ -115,9 +171,17 @@ def _own_clocks(clock: str, reset: str, crossings: Sequence[str]) -> list[str]:
     return [f"      {text.format(name)}" for name in crossings for text in (clock, reset)]
 
 
-def native(config: Configuration, ports: list[Port], crossings: Sequence[str] = ()) -> str:
-    """Return a module with the ports of the device around the wrapper, so that a bench of the one also tries the other."""
-    found = flat(ports)
+def _wide(name: str, each: Flat) -> str:
+    """Return an address of the device in as many bits as the wrapper has."""
+    return name if each.bits == each.inner else f"{{{each.bits - each.inner}'b0, {name}}}"
+
+
+def native(config: Configuration, ports: list[Port], crossings: Sequence[str] = (), choice: Choice = PLAIN) -> str:
+    """Return a module with the ports of the device around the wrapper, so that a bench of the one also tries the other.
+
+    Addresses are those of the device again; one below the base of its memory, or too far above it, ends the simulation.
+    """
+    found = flat(ports, choice)
     width = max(len(port.kind) for port in ports)
     heads = ",\n".join(f"    {port.direction:6} {port.kind:{width}} {port.name}" for port in crossing.with_clocks(ports, crossings))
     pins = [
@@ -127,7 +191,8 @@ def native(config: Configuration, ports: list[Port], crossings: Sequence[str] = 
     ]
     around = crossing.name_of(config, crossings)
     resets = "".join(f"  wire {name}_rst_n;\n  assign {name}_rst_o = !{name}_rst_n;\n" for name in crossings)
-    pins += [f"      .{each.name}({each.of.name}{f'[{each.place}]' if each.interface and each.of.count else ''})" for each in found]
+    pins += [f"      .{each.name}({_outside(each) if each.base is None else f'w_{each.name}'})" for each in found]
+    moved = "".join(_checked(each, clock_of(each, crossings).replace("aclk", "clk_i")) for each in found if each.base is not None)
     body = ",\n".join(pins)
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // {name_of(config)} behind the ports of {around}, for its test bench. Written by penstock generate; do not edit.
@@ -135,12 +200,31 @@ module {name_of(config)}_native (
 {heads}
 );
 
-{resets}  {name_of(config)} u_axi (
+{resets}{moved}  {name_of(config)} u_axi (
 {body}
   );
 
 endmodule
 """
+
+
+def _outside(each: Flat) -> str:
+    return f"{each.of.name}[{each.place}]" if each.interface and each.of.count else each.of.name
+
+
+def _checked(each: Flat, clock: str) -> str:
+    """Return what takes the base of a memory off an address."""
+    valid, name, base = _outside(each).replace("addr_", "valid_"), each.name, f"{each.bits}'h{each.base:x}"
+    wrong = [f"w_{name} < {base}"] if each.base else []
+    wrong += [f"o_{name}[{each.bits - 1}:{each.inner}] != 0"] if each.bits > each.inner else []
+    check = f"""  always @(posedge {clock}) begin
+    if ({valid} && ({" || ".join(wrong)})) $fatal(1, "FAIL: {name} is 0x%0h", w_{name});
+  end
+"""
+    return f"""  wire [{each.bits - 1}:0] w_{name}, o_{name};
+  assign o_{name} = w_{name} - {base};
+  assign {_outside(each)} = o_{name}[{each.inner - 1}:0];
+{check if wrong else ""}"""
 
 
 def _attributes(info: str, parameter: str | None) -> list[str]:
@@ -179,5 +263,5 @@ def _width(bits: int) -> str:
 
 def _joined(port: Port, found: list[Flat]) -> str:
     """Return what is connected to a port of the device; element 0 of an array is on the right."""
-    names = [each.name for each in found if each.of is port]
+    names = [each.name if each.base is None else f"d_{each.name}" for each in found if each.of is port]
     return names[0] if len(names) == 1 else f"{{{', '.join(reversed(names))}}}"

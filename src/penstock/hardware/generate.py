@@ -26,12 +26,12 @@ def generate(
     crossings: Sequence[str] = (),
     name: str | None = None,
     beside: Path | None = None,
-    mark_debug: bool = False,
+    choice: axi_wrapper.Choice = axi_wrapper.PLAIN,
 ) -> list[Path]:
     """Write everything into `folder` and return what was written; `changes` to the named configuration are told in its README.
 
     The interfaces `crossings` (`crossings.taken`) are in clocks of their own. Names begin with `name` in place of `pst`. With `beside` the
-    common modules are in that folder, which is written if it is not there. `mark_debug` marks the events for a logic analyser.
+    common modules are in that folder, which is written if it is not there.
 
     Raises UserError when the folder is not empty and `force` is not set.
     """
@@ -41,7 +41,7 @@ def generate(
         _check_beside(beside, folder)
         common.write(beside, waivers())
     with growing(folder) as grown:
-        written = write(config, grown, common.place(beside, folder) if beside else None, changes, crossings, name, mark_debug=mark_debug)
+        written = write(config, grown, common.place(beside, folder) if beside else None, changes, crossings, name, choice=choice)
     return [folder / file for file in written]
 
 
@@ -60,11 +60,11 @@ def write(
     crossings: Sequence[str] = (),
     name: str | None = None,
     pages: bool = True,
-    mark_debug: bool = False,
+    choice: axi_wrapper.Choice = axi_wrapper.PLAIN,
 ) -> list[str]:
     """Write a package into the folder `grown` and return the names of its files; `place` is where it finds the common modules, if not in
     itself. Without `pages` the register map is not there as HTML."""
-    command = _command(config, changes or {}, crossings, name, place) + (" --mark-debug" if mark_debug else "")
+    command = _command(config, changes or {}, crossings, name, place) + _chosen(choice)
     described = _described(config, changes or {})
     config = config.model_copy(update={"name": renamed.of_settings(config.name, changes or {})})
     rtl = grown / "rtl"
@@ -77,7 +77,7 @@ def write(
     ports, axi = configs.ports(config), axi_wrapper.name_of(config)
     mine = [f"rtl/{path.name}" for path in (*copies(own, rtl), *plugs, wrapper)]
     elsewhere = [f"{place}/rtl/{path.name}" for path in shared]
-    benches = [f"sim/{file}" for file in package_bench.write(config, ports, grown / "sim", crossings)]
+    benches = [f"sim/{file}" for file in package_bench.write(config, ports, grown / "sim", crossings, choice)]
     texts = {}
     if crossings:
         top = crossing.name_of(config, crossings)
@@ -87,12 +87,12 @@ def write(
         texts[f"constraints/{top}.sdc"] = crossing.sdc(config, ports, crossings)
         mine.append(f"rtl/{top}.sv")
     texts |= {
-        f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings, mark_debug),
+        f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings, choice),
         f"{config.module}.f": "".join(f"{file}\n" for file in (*elsewhere, *mine)),
         f"{axi}.f": "".join(f"{file}\n" for file in (*elsewhere, *mine, f"axi/{axi}.v")),
         f"sim/{config.module}_tb.f": "".join(f"{file}\n" for file in benches),
         f"{config.module}.core": _core_file(config, mine, benches, described, crossings, place is not None),
-        "README.md": _readme(config, ports, described, command, crossings, place),
+        "README.md": _readme(config, ports, described, command, crossings, place, choice),
         "verilator.vlt": waivers(),
         "LICENSE": (ROOT / "LICENSE").read_text(),
     }
@@ -114,9 +114,10 @@ def write(
             crossings,
             [f"../{file}" for file in (*elsewhere, *mine, f"axi/{axi}.v")],
             map_file if map_file.exists() else None,
+            choice,
         ),
-        f"python/{config.module}_litex.py": python_wrappers.litex(config, ports, crossings),
-        f"python/{config.module}_amaranth.py": python_wrappers.amaranth(config, ports, crossings),
+        f"python/{config.module}_litex.py": python_wrappers.litex(config, ports, crossings, choice),
+        f"python/{config.module}_amaranth.py": python_wrappers.amaranth(config, ports, crossings, choice),
     }
     for file, text in around.items():
         (grown / file).parent.mkdir(exist_ok=True)
@@ -181,6 +182,11 @@ def _command(config: Configuration, changes: Mapping[str, str], crossings: Seque
     return f"penstock generate {config.design} --config {config.name}{settings}{more}"
 
 
+def _chosen(choice: axi_wrapper.Choice) -> str:
+    bases = f" --memory-base {','.join(f'0x{base:x}' for base in choice.bases)}" if choice.bases else ""
+    return (" --mark-debug" if choice.mark_debug else "") + bases
+
+
 def _core_file(config: Configuration, names: list[str], benches: list[str], described: str, crossings: Sequence[str], beside: bool) -> str:
     files, tb_files = ("".join(f"      - {name}\n" for name in each) for each in (names, benches))
     axi, core = axi_wrapper.name_of(config), f"penstock:{config.design}:{config.module}:{__version__}"
@@ -237,13 +243,21 @@ targets:
 
 
 def _readme(
-    config: Configuration, ports: list[configs.Port], described: str, command: str, crossings: Sequence[str], place: str | None
+    config: Configuration,
+    ports: list[configs.Port],
+    described: str,
+    command: str,
+    crossings: Sequence[str],
+    place: str | None,
+    choice: axi_wrapper.Choice,
 ) -> str:
     design = designs.load(config.design)
     module, top = config.module, crossing.name_of(config, crossings)
     interfaces = list(dict.fromkeys(f"`{each.interface}_*`" for each in axi_wrapper.flat(ports) if each.interface))
     where = f"its own sources, the common modules are in `{place}`" if place else "all sources, flat"
     root = f"--cores-root {place} " if place else ""
+    bases = ", ".join(f"{which} at 0x{base:x}" for which, base in enumerate(choice.bases))
+    moved = f"On the buses of the wrapper the memories begin at these addresses: memory {bases}.\n" if bases else ""
     memories = " through models of the memories" if any("m_axi_" in name for name in interfaces) else ""
     return f"""# {module}
 
@@ -279,7 +293,7 @@ The bench sends frames{memories}, with pauses at random everywhere, and compares
 and with attributes by which Vivado infers the interfaces. `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
 The same as an IP-XACT component (IEEE 1685-2014) is `ipxact/{module}_axi.xml`; as a module of LiteX and as a component of Amaranth it is
 `python/{module}_litex.py` and `python/{module}_amaranth.py`.
-{_crossings(top, module, ports, crossings)}
+{moved}{_crossings(top, module, ports, crossings)}
 Synthesis with Yosys and its slang front end (`pip install -r synth/requirements.txt`); area and clock on an ECP5; and on an Alveo U200 with
 Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado_route` run the same
 scripts, `vivado` makes a project and synthesises it.

@@ -24,10 +24,17 @@ _BUSES = {
 _FILES = {".sv": "systemVerilogSource", ".v": "verilogSource"}
 
 
-def component(config: Configuration, ports: list[Port], crossings: Sequence[str], files: Sequence[str], registers: Path | None) -> str:
+def component(
+    config: Configuration,
+    ports: list[Port],
+    crossings: Sequence[str],
+    files: Sequence[str],
+    registers: Path | None,
+    choice: axi_wrapper.Choice = axi_wrapper.PLAIN,
+) -> str:
     """Return the component; `files` are the sources in their order, from the package's folder, and `registers` is its map as IP-XACT."""
     ElementTree.register_namespace("ipxact", SPACE)
-    found = axi_wrapper.flat(ports)
+    found = axi_wrapper.flat(ports, choice)
     top = _of("component")
     for name, text in (
         ("vendor", "penstock"),

@@ -29,14 +29,20 @@ def shared_sources() -> list[Path]:
     return sorted(SHARED.glob("*.sv"), key=lambda path: (not path.stem.endswith("_pkg"), path.name))
 
 
-def write(config: Configuration, ports: list[Port], folder: Path, crossings: Sequence[str] = ()) -> list[str]:
+def write(
+    config: Configuration,
+    ports: list[Port],
+    folder: Path,
+    crossings: Sequence[str] = (),
+    choice: axi_wrapper.Choice = axi_wrapper.PLAIN,
+) -> list[str]:
     """Write the bench of a configuration with these ports into `folder` (`sim/` of the package); return SystemVerilog's order of it."""
     module = config.module
     folder.mkdir(exist_ok=True)
     for path in shared_sources():
         (folder / path.name).write_text(path.read_text())
     texts = {
-        f"{axi_wrapper.name_of(config)}_native.sv": axi_wrapper.native(config, ports, crossings),
+        f"{axi_wrapper.name_of(config)}_native.sv": axi_wrapper.native(config, ports, crossings, choice),
         f"{module}_tb_pkg.sv": _package(config),
         f"{module}_tb.sv": _bench(config, ports, crossings),
     }

@@ -7,7 +7,7 @@ from penstock import __version__
 from penstock.designs.configs import Port
 from penstock.designs.design import Configuration
 from penstock.hardware import axi_wrapper
-from penstock.hardware.axi_wrapper import Flat
+from penstock.hardware.axi_wrapper import PLAIN, Choice, Flat
 
 _STREAM = {"tdata": "data", "tkeep": "keep", "tid": "id", "tdest": "dest", "tuser": "user", "tvalid": "valid", "tready": "ready",
            "tlast": "last"}  # fmt: skip
@@ -34,9 +34,9 @@ def _head(config: Configuration, what: str, more: str) -> str:
 '''
 
 
-def litex(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> str:
+def litex(config: Configuration, ports: list[Port], crossings: Sequence[str], choice: Choice = PLAIN) -> str:
     """Return the module for LiteX, with adapters to the streams of LiteEth."""
-    grouped = _by_interface(axi_wrapper.flat(ports))
+    grouped = _by_interface(axi_wrapper.flat(ports, choice))
     lines, pins = [], ["i_aclk=ClockSignal(clock_domain)", "i_aresetn=~ResetSignal(clock_domain)"]
     for name in crossings:
         lines.append(f"        self.{name}_aresetn = Signal()  # out, of that clock")
@@ -195,13 +195,13 @@ def _signal(signal: str, kind: str) -> str:
     return f"{channel}.{signal.removeprefix(channel)}"
 
 
-def amaranth(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> str:
+def amaranth(config: Configuration, ports: list[Port], crossings: Sequence[str], choice: Choice = PLAIN) -> str:
     """Return the component for Amaranth."""
     members, pins = [], ['i_aclk=ClockSignal(self._domains["aclk"])', 'i_aresetn=~ResetSignal(self._domains["aclk"])']
     for name in crossings:
         members.append(f'                "{name}_aresetn": Out(1),')
         pins += [f'i_{name}_aclk=ClockSignal(self._domains["{name}_aclk"])', f"o_{name}_aresetn=self.{name}_aresetn"]
-    for interface, found in _by_interface(axi_wrapper.flat(ports)).items():
+    for interface, found in _by_interface(axi_wrapper.flat(ports, choice)).items():
         if not interface:
             members += [f'                "{each.name}": {_way(each, False)}({each.bits}),' for each in found]
             pins += [f"{each.direction[0]}_{each.name}=self.{each.name}" for each in found]
