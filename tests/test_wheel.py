@@ -228,6 +228,64 @@ def test_a_limit_that_makes_no_sense(site: Path) -> None:
     assert not list((site.parent / "cache").glob("*/engine/*/made"))
 
 
+# What only these groups install can be imported, their dependencies included; all other packages of this environment cannot.
+ONLY = """
+import importlib.metadata, re, sys
+from penstock.basics import groups
+from penstock.command_line.app import main
+ours = groups.read(groups.FILE.read_text())
+plain = lambda name: re.sub(r"[-_.]+", "-", name).lower()
+allowed, todo = {"penstock"}, [pin.partition("==")[0] for name in sys.argv[1].split(",") for pin in ours[name].pins]
+while todo:
+    if (name := plain(todo.pop())) in allowed:
+        continue
+    allowed.add(name)
+    try:
+        found = importlib.metadata.requires(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        continue
+    todo += [re.match(r"[\\w.-]+", each)[0] for each in found if "extra ==" not in each]
+known, by_module = importlib.metadata.version, importlib.metadata.packages_distributions()
+def version(name):
+    if plain(name) not in allowed:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return known(name)
+importlib.metadata.version = version
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if (owners := by_module.get(name.partition(".")[0])) and not allowed & {plain(each) for each in owners}:
+            raise ModuleNotFoundError(f"hidden: {name}", name=name)
+sys.meta_path.insert(0, Hidden())
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "generate access_edge --config tiny_codel_16 --set crossings=stream --mark-debug --common COMMON --out OUT",
+        "generate frame_switch --name mine --out OUT",
+        "generate deadline_port --out OUT",
+        "generate queue --set queues=16 --out OUT",
+        "generate fifo --out OUT",
+        "generate library --out OUT",
+    ],
+)
+def test_packages_need_two_small_groups(site: Path, tmp_path: Path, command: str) -> None:
+    """The core and `generate`: no synthesis, no simulator in Python, no test kit."""
+    arguments = [str(tmp_path / word) if word in ("OUT", "COMMON") else word for word in command.split()]
+    done = ask(site, "-c", ONLY, "core,generate", *arguments)
+    assert done.returncode == 0 and (tmp_path / "OUT/README.md").exists(), done.stdout + done.stderr
+    total = sum(groups.read((ROOT / "requirements.txt").read_text())[name].megabytes for name in ("core", "generate"))
+    assert total < 300
+
+
+def test_what_is_hidden_is_missed(site: Path, tmp_path: Path) -> None:
+    """With the core alone, the same says what to install."""
+    done = ask(site, "-c", ONLY, "core", "generate", "queue", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2 and "'penstock[generate]'" in done.stderr, done.stderr
+
+
 def test_what_needs_no_compiler(site: Path) -> None:
     """Sources for another project, from a folder in which nothing is; nothing is written beside the package."""
     before = snapshot(site)
