@@ -32,6 +32,7 @@ struct FrameBeatIn {
     uint64_t dest_mask = 0;  // a bit for each output
     uint32_t bytes = 0;      // in this beat, 0..data_bytes
     uint64_t tag = 0;        // comes out with the beat, whatever it is: the frame's number
+    bool hole = false;       // a 0 in tkeep below a 1, or before the last beat
 };
 
 // A beat at an output.

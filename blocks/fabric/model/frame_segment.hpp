@@ -26,6 +26,7 @@ class FrameSegment {
 
     void reset() {
         beat_.valid = skid_.valid = false;
+        holes_ = false;
         first_ = true;
         swallow_ = false;
         left_ = 0;
@@ -44,17 +45,20 @@ class FrameSegment {
     template <class CellSwitch>
     void clock(const FrameBeatIn& in, CellSwitch& cells) {
         const bool push = in.valid && !skid_.valid;
+        FrameBeatIn taken = in;
+        taken.error |= in.hole || holes_;
+        if (push) holes_ = !in.last && (in.hole || holes_);
         if (!beat_.valid || step(cells)) {
             if (skid_.valid) {
                 beat_ = skid_;
                 skid_.valid = false;
             } else if (push) {
-                beat_ = in;
+                beat_ = taken;
             } else {
                 beat_.valid = false;
             }
         } else if (push) {
-            skid_ = in;
+            skid_ = taken;
         }
     }
 
@@ -97,6 +101,7 @@ class FrameSegment {
     uint32_t classes_, last_index_, number_mask_, room_;  // room: 0 without credits
     uint64_t all_ports_;
     uint32_t source_;
+    bool holes_ = false;       // a beat of the frame that comes in had a hole
     FrameBeatIn beat_, skid_;  // the skid buffer in front: its output register and its second one
     bool first_, swallow_;
     uint64_t dest_ = 0, left_;  // left: copies of this beat still to send, 0 before the first

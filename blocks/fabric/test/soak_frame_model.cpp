@@ -206,14 +206,17 @@ class Bench {
                   .error = last ? s.error : rng() % 2 != 0,
                   .klass = first ? s.klass : any_class,
                   .dest_mask = first ? s.dests : any_dest,
-                  .bytes = last        ? between(1, width)
-                           : rng() % 8 ? width
-                                       : between(0, width),
+                  .bytes = last         ? between(1, width)
+                           : rng() % 32 ? width
+                                        : between(0, width),
                   .tag = s.tag};
         if (classes == 1) s.beat.klass = any_class;
         s.offering = true;
+        // A hole in tkeep damages the frame: a beat before the last that is not full, or a 0 below a 1.
+        const uint32_t gap = s.beat.bytes > 1 && rng() % 32 == 0 ? between(0, s.beat.bytes - 2) : width;
+        s.beat.hole = gap < width || (!last && s.beat.bytes < width);
         penstock::put_payload(top.s_axis_tdata_i, i, 8 * width, payload_id(s.tag, s.sent));
-        for (uint32_t b = 0; b < width; b++) put_bits(top.s_axis_tkeep_i, i * width + b, 1, b < s.beat.bytes);
+        for (uint32_t b = 0; b < width; b++) put_bits(top.s_axis_tkeep_i, i * width + b, 1, b < s.beat.bytes && b != gap);
         put_bits(top.s_axis_tlast_i, i, 1, last);
         put_bits(top.s_axis_tdest_i, i * ports, ports, s.beat.dest_mask);
         put_bits(top.s_axis_tuser_i, i * (class_width + 1), class_width + 1, s.beat.klass << 1 | s.beat.error);

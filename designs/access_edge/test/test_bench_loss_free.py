@@ -43,7 +43,7 @@ def test_small_frames_need_sram(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0.85 < full["loss_free_load"] < 1 and full["lost"] > 1000
     moved = full["carried_bps"] / 65 * 2 * 128
     assert full["moved_bps"] == pytest.approx(moved, rel=0.02) and 0.8 < full["moved_bps"] / 307.2e9 < 1 - 420 / 9360
-    assert full["loss_free_bps"] == pytest.approx(full["carried_bps"], rel=0.03)
+    assert full["loss_free_bps"] == pytest.approx(full["carried_bps"], rel=0.05)
 
 
 def test_frames_that_pile_up_are_no_throughput(capsys: pytest.CaptureFixture[str]) -> None:
