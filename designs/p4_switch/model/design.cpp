@@ -31,7 +31,7 @@ class P4SwitchKind final : public DeviceKind {
         statement_.payload = Payload::Rewritten;
         statement_.tag_bits = 64;
         std::vector<std::string>& reasons = statement_.drop_reasons;
-        reasons.resize(p4::kResubmits + 1);
+        reasons.resize(kMostReasons);
         reasons[static_cast<unsigned>(Drop::Oversize)] = "oversize";
         reasons[static_cast<unsigned>(Drop::BadQueueId)] = "bad_queue_id";
         reasons[static_cast<unsigned>(Drop::BadFrame)] = "bad_frame";
