@@ -39,11 +39,11 @@ def test_small_frames_need_sram(capsys: pytest.CaptureFixture[str]) -> None:
     kept = run(capsys, size=65, sram=1, packets=20_000)
     assert kept["loss_free_load"] == 1 and kept["lost"] == 0 and kept["probes"] == 1 and kept["efficiency"] == 0
     assert kept["memories"][-1]["share_of_bytes"] == 1 and kept["carried_bps"] == pytest.approx(73.0e9, rel=0.01)
-    full = run(capsys, size=65, packets=40_000)
+    full = run(capsys, size=65, packets=100_000)
     assert 0.85 < full["loss_free_load"] < 1 and full["lost"] > 1000
     moved = full["carried_bps"] / 65 * 2 * 128
     assert full["moved_bps"] == pytest.approx(moved, rel=0.02) and 0.8 < full["moved_bps"] / 307.2e9 < 1 - 420 / 9360
-    assert full["loss_free_bps"] == pytest.approx(full["carried_bps"], rel=0.05)
+    assert full["loss_free_bps"] == pytest.approx(full["carried_bps"], rel=0.03)
 
 
 def test_frames_that_pile_up_are_no_throughput(capsys: pytest.CaptureFixture[str]) -> None:
