@@ -1,7 +1,7 @@
-"""`bench classify`: frames to subscribers on the verilated hardware: headers, keys, lookups, and subscribers that come and go meanwhile.
+"""`bench classify`: frames to queues on the verilated hardware: headers, profiles, lookups, and subscribers that come and go meanwhile.
 
 A frame of 60 bytes comes in every cycle, with two VLAN tags or an IPv4 address. First the table is filled to its load, then subscribers
-are deleted and inserted while the load stays. Each key and each answer is judged.
+are deleted and inserted while the load stays. Each queue is judged.
 """
 
 import ctypes
@@ -21,13 +21,13 @@ LOAD = 92  # percent
 INSERTS = 100_000  # while the load stays
 CLOCK_MHZ = 250  # assumed
 KEYS = ("entries", "load", "inserts", "clock_mhz")
-FOLDER = BLOCKS / "lookup" / "bench"
+FOLDER = BLOCKS / "profile" / "bench"
 
 Progress = Callable[[int, int], None]
 
 
 class Job(ctypes.Structure):
-    """pst_classify_job of blocks/lookup/bench/shim_classify.cpp."""
+    """pst_classify_job of blocks/profile/bench/shim_classify.cpp."""
 
     _fields_ = [(name, ctypes.c_uint32) for name in ("entries", "reserved")] + [
         (name, ctypes.c_uint64) for name in ("keys", "inserts", "seed")
@@ -41,7 +41,7 @@ _COUNTS = (
 
 
 class Result(ctypes.Structure):
-    """pst_classify_result of blocks/lookup/bench/shim_classify.cpp."""
+    """pst_classify_result of blocks/profile/bench/shim_classify.cpp."""
 
     _fields_ = [*((name, ctypes.c_uint64) for name in _COUNTS), ("error", ctypes.c_char * 200)]
 
@@ -80,7 +80,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
 
 
 def _sources() -> list[Path]:
-    return list(dict.fromkeys([*library.sources_of("pst_parse"), *library.sources_of("pst_lookup"), FOLDER / "classify_loop.sv"]))
+    return list(dict.fromkeys([*library.sources_of("pst_parse"), *library.sources_of("pst_subscriber"), FOLDER / "classify_loop.sv"]))
 
 
 def load(path: Path) -> ctypes.CDLL:

@@ -2,8 +2,8 @@
 // Bench of a verilated classify_loop (class Vpst_device), compiled with it: a frame of 60 bytes in every cycle beside operations.
 //
 // The whole loop is in the library, so a call is a run: src/penstock/benches/bench_classify.py gives the job and reads the result. Half of
-// the subscribers have two VLAN tags, half an IPv4 address. First all are inserted, then some come and go while the load stays. Each key is
-// what the frame says, and each answer is judged by a dictionary.
+// the subscribers have two VLAN tags, half an IPv4 address. First all are inserted, then some come and go while the load stays. Each queue
+// is judged by a dictionary.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "Vpst_device.h"
+#include "blocks/fabric/model/wide_pins.hpp"
 #include "blocks/lookup/model/lookup.hpp"
+#include "blocks/profile/model/profile.hpp"
 #include "shim_model.hpp"
 
 extern "C" {
@@ -37,8 +39,14 @@ struct pst_classify_result {
 namespace {
 
 using penstock::LookupDone;
-using penstock::lookup_timing::kAnswer;
-using penstock::lookup_timing::kMix;
+using penstock::LookupKey;
+
+constexpr uint32_t kKeyBits = 80, kSees = 6, kAnswer = 11;  // pst_subscriber: cycles from a vector to the last event it sees, to its queue
+
+template <class Port>
+void put_wide(Port& port, uint32_t bits, LookupKey value) {
+    for (uint32_t at = 0; at < bits; at += 32) penstock::put_bits(port, at, std::min(32u, bits - at), static_cast<uint32_t>(value >> at));
+}
 
 class Bench {
   public:
@@ -95,14 +103,14 @@ class Bench {
 
     void reset() {
         top().rst_i = 1;
-        top().s_frame_valid_i = top().s_op_valid_i = top().seed_valid_i = 0;
+        top().s_frame_valid_i = top().s_op_valid_i = top().seed_valid_i = top().profile_we_i = 0;
         for (int i = 0; i < 4; i++) step();
-        const penstock::LookupMix mix({job.entries, 48, 8, 64, 6});
+        const penstock::LookupMix mix({job.entries, kKeyBits, 8, 64, 6});
         mix.each_word(job.seed, [&](uint32_t chunk, uint32_t index, penstock::LookupKey word) {
             top().seed_valid_i = 1;
             top().seed_chunk_i = chunk;
             top().seed_index_i = index;
-            top().seed_word_i = static_cast<uint64_t>(word);
+            put_wide(top().seed_word_i, mix.word_bits(), word);
             step();
         });
         top().seed_valid_i = 0;
@@ -110,13 +118,23 @@ class Bench {
         top().rst_i = 0;
         do step();
         while (!top().init_done_o);
+        const penstock::ProfileKind kinds[] = {penstock::ProfileKind::TwoTags, penstock::ProfileKind::Ipv4Source};
+        for (uint32_t i = 0; i < 2; i++) {
+            top().profile_we_i = 1;
+            top().profile_index_i = i;
+            top().profile_i = 0xFFFFu << 11 | static_cast<uint32_t>(kinds[i]) << 7 | (i + 1) << 3;  // all ports, space i + 1, no class
+            step();
+        }
+        top().profile_we_i = 0;
         now = 0;
     }
 
-    // Two VLAN ids or an IPv4 address, not at random but one behind the other, as they are given out.
+    // {profile + 1, 40 bits of fields}: two VLAN ids or an IPv4 address, not at random but one behind the other, as they are given out.
     uint64_t subscriber(uint64_t number) const {
         return number % 2 ? 1ull << 40 | (number / 2 & 0xFF'FFFF) : 2ull << 40 | (0x0A00'0000u + number / 2);
     }
+
+    static uint32_t queue_of(uint64_t key) { return static_cast<uint32_t>(key * 2654435761u) & 0xFFF'FFFF; }
 
     // A frame of 60 bytes from this subscriber, in a beat.
     void offer(uint64_t key) {
@@ -161,7 +179,7 @@ class Bench {
         top().eval();
         if (top().m_done_valid_o && !apply()) return false;
         if (top().parsed_o) {
-            if (frames.empty() || top().key_o != frames.front()) return fail("the headers of a frame gave another key");
+            if (frames.empty()) return fail("the headers of a frame that was not sent");
             asked.push_back({now, frames.front()});
             frames.pop_front();
             result.parsed++;
@@ -179,9 +197,9 @@ class Bench {
             next += !remove;
         }
         top().s_op_valid_i = 1;
-        top().s_op_key_i = offered->first;
+        put_wide(top().s_op_key_i, kKeyBits, LookupKey{offered->first >> 40} << 76 | (offered->first & 0xFF'FFFF'FFFF));
         top().s_op_delete_i = offered->second;
-        top().s_op_value_i = static_cast<uint32_t>(offered->first * 2654435761u);
+        top().s_op_value_i = queue_of(offered->first);  // one class
         top().eval();
         const bool taken = top().s_op_ready_o, frame_taken = top().s_frame_ready_o;
         step();
@@ -217,7 +235,7 @@ class Bench {
             deleted++;
         } else {
             present.push_back(key);
-            dictionary[key] = {static_cast<uint32_t>(key * 2654435761u), present.size() - 1};
+            dictionary[key] = {queue_of(key), present.size() - 1};
             inserted++;
         }
         result.slowest = std::max(result.slowest, now - began);
@@ -227,18 +245,19 @@ class Bench {
 
     bool judge() {
         const bool due = !asked.empty() && asked.front().first + kAnswer == now;
-        if (static_cast<bool>(top().m_value_valid_o) != due) return fail("an answer is missing, or there is one too many");
+        if (static_cast<bool>(top().m_queue_valid_o) != due) return fail("an answer is missing, or there is one too many");
         if (!due) return true;
         const auto [at, key] = asked.front();
         asked.pop_front();
         const auto found = dictionary.find(key);
         std::optional<uint32_t> value = found == dictionary.end() ? std::nullopt : std::optional(found->second.first);
         // What has changed since it read is taken back.
-        for (auto change = changes.rbegin(); change != changes.rend() && change->at > at + kMix; change++)
+        for (auto change = changes.rbegin(); change != changes.rend() && change->at > at + kSees; change++)
             if (change->key == key) value = change->before;
-        const bool hit = top().m_value_hit_o;
+        const bool hit = top().m_queue_found_o == 0;
         if (hit != value.has_value()) return fail(hit ? "an absent key was found" : "a present key was missed");
-        if (top().m_value_o != value.value_or(0)) return fail("a wrong value");
+        if (top().m_queue_profile_o != (key >> 40) - 1) return fail("another profile fits");
+        if (hit && top().m_queue_o != *value) return fail("a wrong queue");
         result.lookups++;
         (value ? result.hits : result.misses)++;
         return true;
@@ -256,7 +275,7 @@ class Bench {
     std::vector<uint64_t> present;
     std::deque<Change> changes;
     std::deque<uint64_t> frames;                      // keys of frames that are being parsed
-    std::deque<std::pair<uint64_t, uint64_t>> asked;  // cycle of the key, key
+    std::deque<std::pair<uint64_t, uint64_t>> asked;  // cycle of the header vector, key
     std::optional<std::pair<uint64_t, bool>> offered, under_way;
 };
 
