@@ -28,7 +28,7 @@ def run(folder: Path, *command: str) -> str:
 
 # One of each design; the switch smaller than it is, so that it compiles fast.
 SWITCH = "switch_4"
-CHOSEN = {CONFIG: {}, SWITCH: {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}, "tiny_deadline_3": {}}
+CHOSEN = {CONFIG: {}, "tiny_tdest_16": {}, SWITCH: {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}, "tiny_deadline_3": {}}
 
 # Configuration, source, what stands there once, what stands there instead: a device that changes bytes, counts, rates, destinations.
 WRONG = {
@@ -38,7 +38,7 @@ WRONG = {
         "assign m_axis_tdata_o = tx_data;",
         "assign m_axis_tdata_o = tx_data ^ {351'b0, tx_last, 160'b0};",
     ),
-    "counts": (CONFIG, "rtl/pst_classify_prefix.sv", "if (user_q) reason = DropBadFrame;", "if (user_q) reason = DropRunt;"),
+    "counts": (CONFIG, "rtl/pst_classify.sv", "if (user_q) reason = DropBadFrame;", "if (user_q) reason = DropRunt;"),
     "rates": (CONFIG, "rtl/pst_shaper_increment.sv", "<< exponent_q) >> 15", "<< exponent_q) >> 14"),
     "inputs": (SWITCH, "axi/pst_frame_switch_switch_4_axi.v", "{s_axis_1_tdata, s_axis_0_tdata}", "{s_axis_0_tdata, s_axis_1_tdata}"),
 }

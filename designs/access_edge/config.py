@@ -138,6 +138,9 @@ class Config(Configuration):
     queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
     max_frame_bytes: int = Field(strict=True, ge=1, le=registers.MAX_LENGTH, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
+    queue_id: Literal["prefix", "tdest"] = Field(
+        "prefix", description="Where the queue id of a frame is: in front of it, in its first 4 bytes, or beside it, in `tdest`."
+    )
     shaping: bool | None = Field(
         None, strict=True, description="Queues have rates, which is so unless said; false: backlogged queues take turns."
     )
@@ -414,7 +417,7 @@ def guarantee_cycles(config: Config) -> int:
 
 def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
     """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of ideal memories."""
-    common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues}
+    common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues, "queue_id": config.queue_id}
     groups = [(memory, memory.channels) for memory in config.memories]
     firsts = [sum(count for _, count in groups[:g]) for g in range(len(groups))]
     found = [
@@ -447,6 +450,7 @@ def parameters(config: Config) -> dict[str, str]:
         "Shaping": f"1'b{int(config.shaped)}",
         **({"OwnScheduler": "1'b1"} if config.own_scheduler else {}),
         "ToleranceCycles": str(config.tolerance_cycles),
+        **({"Prefix": "1'b0"} if config.queue_id != "prefix" else {}),
         "MaxOutstanding": str(config.outstanding),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),

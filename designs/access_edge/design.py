@@ -1,6 +1,6 @@
 """The access edge, as the workbench knows it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -32,9 +32,22 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
         """Return what stands in the widths of its ports."""
         return {"Memories": len(config.channels), "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
 
+    def absent(self, config: Config) -> Collection[str]:
+        """Return the ports of streams that carry a queue id, where they do not."""
+        return () if config.queue_id == "tdest" else ("s_axis_tdest_i", "m_axis_tdest_o")
+
+    def bench_marks(self, config: Config) -> Mapping[str, str]:
+        """Return the signals of the bench that the queue id goes to and comes from."""
+        beside = config.queue_id == "tdest"
+        return {"@DEST@": "s_axis_tdest_i" if beside else "unused_dest", "@QUEUE@": "m_axis_tdest_o" if beside else "m_axis_tid_o"}
+
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
-        return {"PST_MEMORIES": len(config.channels), "PST_ADDR_WIDTH": config.address_bits}
+        return {
+            "PST_MEMORIES": len(config.channels),
+            "PST_ADDR_WIDTH": config.address_bits,
+            "PST_TDEST": int(config.queue_id == "tdest"),
+        }
 
     def plugs(self, config: Config) -> dict[str, str]:
         """Return the files that say which AQM is in, and which scheduler of the user's own."""
@@ -99,7 +112,7 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
 
     def sizes(self, config: Config) -> str:
         """Return queues, what is above them, AQM and memories."""
-        parts = [f"{config.queues:,} queues"]
+        parts = [f"{config.queues:,} queues"] + (["queue id in tdest"] if config.queue_id == "tdest" else [])
         if config.hierarchy is not None:
             subscribers = config.queues // config.hierarchy.queues_per_subscriber
             parts.append(f"{subscribers:,} subscribers, {config.hierarchy.nodes:,} nodes, {config.hierarchy.ports:,} ports")

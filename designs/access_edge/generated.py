@@ -31,6 +31,7 @@ def numbers(config: Config) -> dict[str, tuple[str, str]]:
         "MemBytes": (f"logic [{len(channels) - 1}:0][63:0]", f"{{{sizes}}}"),
         "MostReads": ("int unsigned", str(config.bursts[0])),
         "MostWrites": ("int unsigned", str(config.bursts[1])),
+        "PrefixBytes": ("int unsigned", "4" if config.queue_id == "prefix" else "0"),
         "MinFrameBytes": ("int unsigned", str(config.min_frame_bytes)),
         "MaxFrameBytes": ("int unsigned", str(config.max_frame_bytes)),
         "InitCycles": ("int unsigned", str(config.queues + config.descriptors + INIT_SLACK_CYCLES)),
@@ -54,6 +55,7 @@ def test_numbers(config: Config) -> dict[str, Any]:
     """Return what its cocotb test must know of a configuration."""
     return {
         "queues": config.queues,
+        "queue_id": config.queue_id,
         "max_frame_bytes": config.max_frame_bytes,
         "memory_bytes": max(memory.bytes for memory in config.channels),
         "init_cycles": config.queues + config.descriptors + INIT_SLACK_CYCLES,
@@ -98,5 +100,9 @@ def _hierarchy(config: Config) -> str:
 
 def use(config: Config) -> str:
     """Return how its ports are used."""
-    return f"""Frames are taken when `init_done_o` is high. The first four bytes of each frame at `s_axis` are the queue
-id, most significant byte first; they are stripped. Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}."""
+    where = (
+        "The first four bytes of each frame at `s_axis` are the queue\nid, most significant byte first; they are stripped."
+        if config.queue_id == "prefix"
+        else "The queue id of a frame is `tdest` of\nits first beat at `s_axis`; at `m_axis` it is in `tdest` of every beat."
+    )
+    return f"""Frames are taken when `init_done_o` is high. {where} Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}."""

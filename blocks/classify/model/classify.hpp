@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_classify_prefix: the verdict on one frame. It has no state; order and buffering are the hardware's affair.
+// Model of pst_classify: the verdict on one frame. It has no state; order and buffering are the hardware's affair.
 #pragma once
 
 #include <algorithm>
@@ -24,22 +24,13 @@ struct ClassifySizes {
 
 struct ClassifyVerdict {
     Drop reason;           // Drop::None: the frame passes
-    std::uint32_t queue;   // its prefix, or kNoQueue
+    std::uint32_t queue;   // its id, or kNoQueue
     std::uint32_t length;  // bytes without prefix, at most 2^32 - 1: longer ones are reported so
 };
 
-// Judges a frame of `frame_bytes` bytes, prefix included. `head` holds its first bytes, at least the prefix when the
-// frame has one; `error` is the frame's error flag, or says that a beat had a hole in tkeep (it counts as a full one). Of several reasons
-// the first in the order bad frame, runt, oversize, bad queue id counts.
-inline ClassifyVerdict classify(std::span<const std::uint8_t> head, std::uint64_t frame_bytes, bool error, const ClassifySizes& sizes) {
-    const bool has_prefix = frame_bytes >= kPrefixBytes && head.size() >= kPrefixBytes;
-    const std::uint64_t length = has_prefix ? frame_bytes - kPrefixBytes : 0;
-    std::uint32_t queue = kNoQueue;
-    if (has_prefix) {
-        queue = 0;
-        for (const std::uint8_t byte : head.first(kPrefixBytes)) queue = queue << 8 | byte;
-    }
-
+// Judges a frame of `length` bytes whose queue id is known; `error` is its error flag, or says that a beat had a hole in tkeep (it counts
+// as a full one). Of several reasons the first in the order bad frame, runt, oversize, bad queue id counts.
+inline ClassifyVerdict classify(std::uint32_t queue, std::uint64_t length, bool error, const ClassifySizes& sizes) {
     Drop reason = Drop::None;
     if (error) {
         reason = Drop::BadFrame;
@@ -51,6 +42,17 @@ inline ClassifyVerdict classify(std::span<const std::uint8_t> head, std::uint64_
         reason = Drop::BadQueueId;
     }
     return {reason, queue, static_cast<std::uint32_t>(std::min<std::uint64_t>(length, 0xFFFF'FFFF))};
+}
+
+// The same of a frame of `frame_bytes` bytes with its prefix. `head` holds its first bytes, at least the prefix when the frame has one.
+inline ClassifyVerdict classify(std::span<const std::uint8_t> head, std::uint64_t frame_bytes, bool error, const ClassifySizes& sizes) {
+    const bool has_prefix = frame_bytes >= kPrefixBytes && head.size() >= kPrefixBytes;
+    std::uint32_t queue = kNoQueue;
+    if (has_prefix) {
+        queue = 0;
+        for (const std::uint8_t byte : head.first(kPrefixBytes)) queue = queue << 8 | byte;
+    }
+    return classify(queue, has_prefix ? frame_bytes - kPrefixBytes : 0, error, sizes);
 }
 
 }  // namespace penstock

@@ -1,3 +1,3 @@
 -f ../../stream/rtl/stream.f
 ../../aqm/rtl/pst_ecn_detect.sv
-pst_classify_prefix.sv
+pst_classify.sv

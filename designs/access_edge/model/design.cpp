@@ -71,6 +71,14 @@ MemorySettings memory_settings(Table table, PagePool* pool) {
     return memory;
 }
 
+QueueId take_queue_id(Table& device) {
+    if (!device.has("queue_id")) return QueueId::Prefix;
+    const std::string given = device.text("queue_id");
+    if (given == "prefix") return QueueId::Prefix;
+    if (given != "tdest") bad_job("device.queue_id is prefix or tdest");
+    return QueueId::Tdest;
+}
+
 }  // namespace
 
 std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& environment) {
@@ -79,6 +87,7 @@ std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& e
     const std::string library = model ? "" : device.text("library");
     if (!model && library.empty()) bad_job("device.library is empty");
     const auto queues = static_cast<std::uint32_t>(device.integer("queues", 1, 1 << 24));
+    const QueueId queue_id = take_queue_id(device);
     std::vector<PagePool> pools;
     for (Table& memory : device.tables("memories")) {
         if (model) pools.emplace_back();
@@ -86,10 +95,10 @@ std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& e
     }
     if (model) {
         const auto make = std::any_cast<ModelMaker>(*provided("designs/access_edge/model/device"));
-        return std::make_shared<AccessEdge>(queues, make(device.table("model"), queues, pools));
+        return std::make_shared<AccessEdge>(queues, make(device.table("model"), queues, queue_id, pools));
     }
-    return std::make_shared<AccessEdge>(queues, [library](const Environment& around) -> std::unique_ptr<Device> {
-        return std::make_unique<RtlDevice>(library, std::make_unique<AccessEdgeFace>(), 1, 1, around);
+    return std::make_shared<AccessEdge>(queues, [library, queue_id](const Environment& around) -> std::unique_ptr<Device> {
+        return std::make_unique<RtlDevice>(library, std::make_unique<AccessEdgeFace>(queue_id), 1, 1, around);
     });
 }
 

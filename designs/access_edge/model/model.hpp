@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "designs/access_edge/model/pin_face.hpp"
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/environment.hpp"
 #include "penstock/engine/python_table.hpp"
@@ -25,6 +26,6 @@ using DeviceMaker = std::function<std::unique_ptr<engine::Device>(const engine::
 
 // Key `device.model` of a job. Throws nanobind::value_error that names the key; what it returns throws std::invalid_argument for what the
 // model does not know: random gaps at input and output, planted memory faults.
-using ModelMaker = DeviceMaker (*)(Table model, std::uint32_t queues, const std::vector<PagePool>& pools);
+using ModelMaker = DeviceMaker (*)(Table model, std::uint32_t queues, engine::QueueId queue_id, const std::vector<PagePool>& pools);
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The access edge at its pins: a queue id in front of each frame, tid says which queue it left, four event ports tell the fate of each.
+// The access edge at its pins: a queue id in front of each frame or in tdest, tid says which queue it left, four event ports tell the fate
+// of each.
 #pragma once
 
 #include "penstock/engine/pin_face.hpp"
@@ -8,11 +9,17 @@ namespace penstock::engine {
 
 inline constexpr std::uint32_t kPrefixBytes = 4;  // queue id, most significant byte first
 
+// Where the queue id of a frame is.
+enum class QueueId : std::uint8_t { Prefix, Tdest };
+
 class AccessEdgeFace final : public PinFace {
   public:
-    std::uint32_t head_bytes() const override { return kPrefixBytes; }
+    explicit AccessEdgeFace(QueueId queue_id) : queue_id_(queue_id) {}
+
+    std::uint32_t head_bytes() const override { return queue_id_ == QueueId::Prefix ? kPrefixBytes : 0; }
+    std::uint32_t dest(const Frame& frame) const override { return frame.queue; }
     void write_head(const Frame& frame, std::uint8_t* to) const override {
-        for (unsigned i = 0; i < kPrefixBytes; ++i) to[i] = static_cast<std::uint8_t>(frame.queue >> (24 - 8 * i));
+        for (unsigned i = 0; i < head_bytes(); ++i) to[i] = static_cast<std::uint8_t>(frame.queue >> (24 - 8 * i));
     }
     std::uint32_t user(const Frame& frame, bool, bool last) const override { return last && frame.error; }
     std::uint32_t queue(unsigned, std::uint32_t id, std::uint32_t) const override { return id; }
@@ -32,7 +39,9 @@ class AccessEdgeFace final : public PinFace {
     }
 
   private:
-    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue, kOutput, kPinEvents };  // as shim_access_edge.cpp has them
+    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue, kOutput, kPinEvents };  // as shim.cpp has them
+
+    QueueId queue_id_;
 };
 
 }  // namespace penstock::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // pins.h for a verilated device. Compiled by Verilator together with the model (class Vpst_device), with
-// PST_MEMORIES and PST_ADDR_WIDTH as in the device's configuration.
+// PST_MEMORIES and PST_ADDR_WIDTH as in the device's configuration; PST_TDEST says that its streams have tdest.
 #include <new>
 
 #include "Vpst_device.h"
@@ -105,6 +105,9 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
             top.s_axis_tkeep_i = in.tkeep_i;
             top.s_axis_tlast_i = in.tlast_i;
             top.s_axis_tuser_i = in.tuser_i;
+#if PST_TDEST
+            top.s_axis_tdest_i = in.tdest_i;
+#endif
         }
         top.m_axis_tready_i = p.out->tready_i;
         drive_registers(top, p);
@@ -119,7 +122,11 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
             out.tkeep_o = top.m_axis_tkeep_o;
             out.tlast_o = top.m_axis_tlast_o;
             out.tuser_o = top.m_axis_tuser_o;
+#if PST_TDEST
+            out.tid_o = top.m_axis_tdest_o;  // as it is at tid, which is the one without PST_TDEST
+#else
             out.tid_o = top.m_axis_tid_o;
+#endif
         }
         // Classify, enqueue, dequeue, output: PinEvent of pin_face.hpp.
         p.ev[0] = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o, 0};

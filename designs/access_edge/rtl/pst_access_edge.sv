@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The access edge: frames with a queue id in front come in, wait in external memory, and leave shaped, queue by queue.
+// The access edge: frames of known queues come in, wait in external memory, and leave shaped, queue by queue.
 //
 // Ordering:   FIFO in each queue.
 // Throughput: one 64-byte beat per cycle in and out; see the README for packets per second and latency.
@@ -35,6 +35,7 @@ module pst_access_edge
     parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
     parameter int unsigned               Busiest = 0,                           // places for the busiest queues, 0: no scans; 0..64
     parameter bit                        NodeCounters = 1'b0,                   // counters by node and class; wants Hierarchy
+    parameter bit                        Prefix = 1'b1,                         // the queue id is in front of a frame, else in tdest
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -43,19 +44,21 @@ module pst_access_edge
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
-    // frames in, each behind its 32-bit queue id; tuser at the last beat, or a hole in tkeep: the frame is damaged
+    // frames in, with Prefix each behind its 32-bit queue id; tuser at the last beat, or a hole in tkeep: the frame is damaged
     input  logic [DataWidth-1:0]               s_axis_tdata_i,
     input  logic [DataBytes-1:0]               s_axis_tkeep_i,
     input  logic                               s_axis_tlast_i,
     input  logic                               s_axis_tuser_i,
+    input  logic [31:0]                        s_axis_tdest_i,    // at the first beat: the queue id, without Prefix
     input  logic                               s_axis_tvalid_i,
     output logic                               s_axis_tready_o,
-    // frames out; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read, and it is counted as lost
+    // frames out; tid and tdest are the queue, tuser at the last beat: the memory gave an error while the frame was read, and it is counted as lost
     output logic [DataWidth-1:0]               m_axis_tdata_o,
     output logic [DataBytes-1:0]               m_axis_tkeep_o,
     output logic                               m_axis_tlast_o,
     output logic                               m_axis_tuser_o,
     output logic [31:0]                        m_axis_tid_o,
+    output logic [31:0]                        m_axis_tdest_o,
     output logic                               m_axis_tvalid_o,
     input  logic                               m_axis_tready_i,
     // packet memories, AXI4; addresses are local to each memory, one id, responses in order
@@ -202,12 +205,12 @@ module pst_access_edge
 
   assign s_axis_tready_o = in_open && init_done_q;
 
-  pst_classify_prefix #(
+  pst_classify #(
       .Queues(Queues), .DataBytes(DataBytes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes), .BufferBeats(BufferBeats),
-      .DetectEcn(Aqm != 0)
+      .DetectEcn(Aqm != 0), .Prefix(Prefix)
   ) u_classify (
       .clk_i, .rst_i,
-      .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i,
+      .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i, .s_axis_tdest_i,
       .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_queue_o(meta_queue), .m_meta_len_o(meta_len),
       .m_meta_ect_o(meta_ect),
@@ -438,6 +441,7 @@ module pst_access_edge
   assign m_axis_tlast_o  = leave_last;
   assign m_axis_tuser_o  = leave_user;
   assign m_axis_tid_o    = 32'(tid);
+  assign m_axis_tdest_o  = 32'(tid);
 
   assign ev_output_valid_o  = leave_valid && leave_ready && leave_last && leave_user;
   assign ev_output_reason_o = DropReadError;

@@ -12,7 +12,7 @@ async def frames_go_through(dut):
     """Each queue gives its frames away in their order, every byte as it was; the registers have counted all of them."""
     bench = Bench(dut)
     await bench.start()
-    queues = NUMBERS["queues"]
+    queues, beside = NUMBERS["queues"], NUMBERS["queue_id"] == "tdest"
     assert await bench.read(regs.TYPE) == regs.TYPE.pack()
     assert await bench.read(regs.QUEUES) == queues
 
@@ -22,7 +22,7 @@ async def frames_go_through(dut):
     async def take(count):
         for _ in range(count):
             got = await bench.sinks[0].recv()
-            queue = one(got.tid)
+            queue = one(got.tdest if beside else got.tid)
             assert sent[queue], f"a frame of queue {queue} came out, and none was waiting"
             assert bytes(got.tdata) == sent[queue].pop(0), f"another frame of queue {queue} came out"
 
@@ -32,7 +32,9 @@ async def frames_go_through(dut):
         for number in range(first, min(first + 8, FRAMES)):
             queue, content = bench.random.choice(list(sent)), bench.content(number)
             bad = bench.random.random() < 0.1
-            await bench.sources[0].send(frame(queue.to_bytes(4, "big") + content, tuser=int(bad)))
+            await bench.sources[0].send(
+                frame(content, tdest=queue, tuser=int(bad)) if beside else frame(queue.to_bytes(4, "big") + content, tuser=int(bad))
+            )
             if bad:
                 damaged += 1
                 continue

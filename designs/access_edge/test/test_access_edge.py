@@ -1,4 +1,5 @@
-"""The whole access edge, configuration tiny_16: frames byte by byte, every drop counted, settings, reset, and no page lost.
+"""The whole access edge, configurations tiny_16 and tiny_tdest_16: frames byte by byte, every drop counted, settings,
+reset, and no page lost.
 
 The bulk tests run in the C++ engine; here every byte, event and counter of a few hundred frames is looked at.
 """
@@ -8,10 +9,12 @@ import sys
 from collections import defaultdict, deque
 
 import cocotb
+import pytest
 from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.config import Config
 from penstock.paths import BLOCKS, BUILD
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, run_module, seed, start, watch_held
@@ -19,17 +22,19 @@ from penstock.testing.testkit import Stream, run_module, seed, start, watch_held
 sys.path.insert(0, str(BLOCKS / "memory" / "test"))  # the AXI4 memories of the memory block's tests
 
 CONFIG = configs.load("tiny_16")
+BESIDE = configs.load("tiny_tdest_16")  # the same but for the queue id
 REASONS = {name: code for code, name in registers.DROP_REASONS.items()} | {"passed": 0}
 PREFIX_BYTES = 4
 LINE = 64
 
 
-def test_access_edge() -> None:
-    run_module("access_edge", CONFIG.module, sources=[*configs.sources(CONFIG), *configs.write_generated(CONFIG, BUILD / "wrappers")])
+@pytest.mark.parametrize("config", [CONFIG, BESIDE], ids=lambda config: config.name)
+def test_access_edge(config: Config) -> None:
+    run_module("access_edge", config.module, sources=[*configs.sources(config), *configs.write_generated(config, BUILD / "wrappers")])
 
 
-def beats(data: bytes, error: bool = False, hole: int | None = None) -> list[dict[str, int]]:
-    """Return a frame as beats of an AXI4-Stream; at place `hole` a byte of it is not kept."""
+def beats(data: bytes, error: bool = False, hole: int | None = None, dest: list[int] | None = None) -> list[dict[str, int]]:
+    """Return a frame as beats of an AXI4-Stream; at place `hole` a byte is not kept. `dest`: tdest of the first beat, of the others."""
     chunks = [data[at : at + LINE] for at in range(0, len(data), LINE)]
     frame = [
         {
@@ -40,6 +45,8 @@ def beats(data: bytes, error: bool = False, hole: int | None = None) -> list[dic
         }
         for number, chunk in enumerate(chunks)
     ]
+    for number, beat in enumerate(frame if dest else ()):
+        beat["tdest"] = dest[number > 0]
     if hole is not None:
         frame[hole // LINE]["tkeep"] &= ~(1 << hole % LINE)
     return frame
@@ -54,15 +61,11 @@ class Bench:
         self.dut, self.rng = dut, random.Random(seed())
         dut._log.info(f"PENSTOCK_SEED={seed()}")
         self.memories = AxiMemories(dut, tuple(memory.bytes for memory in CONFIG.memories), self.rng, latency=(10, 60), probability=0.8)
-        self.source = Stream(
-            dut.clk_i,
-            dut.s_axis_tvalid_i,
-            dut.s_axis_tready_o,
-            self._signals("s_axis", "i", "tdata", "tkeep", "tlast", "tuser"),
-            0.8,
-            self.rng,
-        )
-        sink = self._signals("m_axis", "o", "tdata", "tkeep", "tlast", "tid", "tuser")
+        self.beside = hasattr(dut, "s_axis_tdest_i")
+        dest = ["tdest"] if self.beside else []
+        source = self._signals("s_axis", "i", "tdata", "tkeep", "tlast", "tuser", *dest)
+        self.source = Stream(dut.clk_i, dut.s_axis_tvalid_i, dut.s_axis_tready_o, source, 0.8, self.rng)
+        sink = self._signals("m_axis", "o", "tdata", "tkeep", "tlast", "tid", "tuser", *dest)
         self.sink = Stream(dut.clk_i, dut.m_axis_tvalid_o, dut.m_axis_tready_i, sink, 0.8, self.rng)
         self.forget()
 
@@ -71,7 +74,7 @@ class Bench:
 
     def forget(self) -> None:
         """Start counting from nothing."""
-        self.sent: deque[tuple[bytes, bool]] = deque()  # (frame with prefix, error flag), not yet judged by the device
+        self.sent: deque[tuple[bytes, bool, int | None]] = deque()  # (frame with prefix, error flag, tdest), not yet judged by the device
         self.stored: dict[int, deque[bytes]] = defaultdict(deque)  # passed, not yet enqueued
         self.queued: dict[int, deque[bytes]] = defaultdict(deque)
         self.departures: list[tuple[int, int, int]] = []  # (cycle of the first beat, queue, length)
@@ -117,16 +120,15 @@ class Bench:
             if int(dut.rst_i.value):
                 continue
             if int(dut.ev_classify_valid_o.value):
-                frame, error = self.sent.popleft()
-                verdict = models.classify(
-                    frame, queues=CONFIG.queues, min_frame_bytes=CONFIG.min_frame_bytes, max_frame_bytes=CONFIG.max_frame_bytes, error=error
-                )
+                frame, error, dest = self.sent.popleft()
+                sizes = {"min_frame_bytes": CONFIG.min_frame_bytes, "max_frame_bytes": CONFIG.max_frame_bytes}
+                verdict = models.classify(frame, queues=CONFIG.queues, error=error, dest=dest, **sizes)
                 seen = tuple(int(getattr(dut, f"ev_classify_{name}_o").value) for name in ("reason", "queue", "len"))
                 assert seen == verdict, f"a frame of {len(frame)} bytes: the device says {seen}, the model {verdict}"
                 if verdict[0]:
                     self._count(self.dropped[registers.DROP_REASONS[verdict[0]]], verdict[2])
                 else:
-                    self.stored[verdict[1]].append(frame[PREFIX_BYTES:])
+                    self.stored[verdict[1]].append(frame if self.beside else frame[PREFIX_BYTES:])
             if int(dut.ev_enqueue_valid_o.value):
                 reason, queue, length = (int(getattr(dut, f"ev_enqueue_{name}_o").value) for name in ("reason", "queue", "len"))
                 frame = self.stored[queue].popleft()
@@ -157,6 +159,7 @@ class Bench:
         size = keep.bit_length()
         assert keep == (1 << size) - 1 and size and (size == LINE or beat["tlast"]), f"tkeep is {keep:#x}"
         assert not beat["tuser"]
+        assert beat.get("tdest", beat["tid"]) == beat["tid"]
         self.arriving += (beat["tdata"] & (1 << 8 * size) - 1).to_bytes(size, "little")
         if beat["tlast"]:
             frame, queue = bytes(self.arriving), beat["tid"]
@@ -173,6 +176,8 @@ class Bench:
         """Send frames of (queue id, length without prefix, error flag, tkeep has a hole); a negative length cuts into the prefix."""
         for queue, length, *flags in frames:
             data = (queue.to_bytes(PREFIX_BYTES, "big") + self.rng.randbytes(max(length, 0)))[: PREFIX_BYTES + length]
+            if self.beside:
+                data = self.rng.randbytes(max(length, 1))
             error, holed = [*flags, False, False][:2]
             hole = None
             if holed:
@@ -180,8 +185,8 @@ class Bench:
                 hole = LINE * self.rng.choice([0, last, self.rng.randint(0, last)]) + self.rng.randrange(LINE - 1)
                 if hole // LINE == last:  # a beat with a hole counts as a full one
                     data += self.rng.randbytes(-len(data) % LINE)
-            self.sent.append((data, error or holed))
-            await self.source.send(beats(data, error, hole))
+            self.sent.append((data, error or holed, queue if self.beside else None))
+            await self.source.send(beats(data, error, hole, [queue, self.rng.getrandbits(32)] if self.beside else None))
 
     async def write(self, address: int, value: int) -> None:
         answer = await with_timeout(self.axil.write(address, value.to_bytes(4, "little")), 200, "us")

@@ -32,7 +32,7 @@ def check(config: configs.Configuration, library: str | None, number: int) -> No
 
 
 @pytest.mark.parametrize("part", range(3))
-@pytest.mark.parametrize("name", ["tiny_16", "tiny_codel_16", "tiny_pie_16", "tiny_share_16", "tree_64"])
+@pytest.mark.parametrize("name", ["tiny_16", "tiny_tdest_16", "tiny_codel_16", "tiny_pie_16", "tiny_share_16", "tree_64"])
 def test_session_on_the_model(name: str, part: int) -> None:
     print(f"PENSTOCK_SEED={seed()}")
     for number in range(4):

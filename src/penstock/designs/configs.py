@@ -138,8 +138,10 @@ class Port:
 def ports(config: Configuration) -> list[Port]:
     """Return the ports of the wrapper, clock and reset first."""
     design = designs.load(config.design)
-    found = []
+    found, absent = [], design.absent(config)
     for direction, generic, name in _ports(design.top):
+        if name in absent:
+            continue
         kind = _with_numbers(generic, design.widths(config))
         bits = math.prod(int(most) + 1 for most in re.findall(r"\[(\d+):0\]", kind))
         array = re.match(rf"logic \[({'|'.join(ARRAYS)})-1:0\]", generic)
@@ -155,8 +157,13 @@ def write_generated(config: Configuration, folder: Path) -> list[Path]:
 
 
 def write_wrapper(config: Configuration, folder: Path) -> Path:
-    """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it, every port passed through."""
-    numbers, found = designs.load(config.design).parameters(config), ports(config)
+    """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it and the ports that it has."""
+    design, found = designs.load(config.design), ports(config)
+    numbers, absent = design.parameters(config), design.absent(config)
+    pins = [
+        f"      .{name}" + ("" if name not in absent else "('0)" if direction == "input" else "()")
+        for direction, _, name in _ports(design.top)
+    ]
     width = max(len(port.kind) for port in found)
     lines = [
         "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1",
@@ -169,7 +176,7 @@ def write_wrapper(config: Configuration, folder: Path) -> Path:
         f"  pst_{config.design} #(",
         ",\n".join(f"      .{key:13}({value})" for key, value in numbers.items()),
         f"  ) u_{config.design} (",
-        ",\n".join(f"      .{port.name}" for port in found),
+        ",\n".join(pins),
         "  );",
         "",
         "endmodule",

@@ -5,7 +5,7 @@
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -219,6 +219,14 @@ class Design(ABC, Generic[ConfigT, PlanT, ScenarioT]):
     @abstractmethod
     def defines(self, config: ConfigT) -> dict[str, int]:
         """Return the macros that `model/shim.cpp` is compiled with."""
+
+    def absent(self, config: ConfigT) -> Collection[str]:
+        """Return the ports of the top module that this configuration does not have: inputs that are 0, outputs to which nobody listens."""
+        return ()
+
+    def bench_marks(self, config: ConfigT) -> Mapping[str, str]:
+        """Return what stands for marks of its own in `sim/bench.sv.in`, in this configuration."""
+        return {}
 
     def plugs(self, config: ConfigT) -> dict[str, str]:
         """Return files that stand in the place of those of their names in the list of sources, in this configuration: texts by name."""

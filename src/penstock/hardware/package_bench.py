@@ -1,8 +1,9 @@
 """The test bench of a generated package: SystemVerilog around models of its memories, and the Makefile that runs it.
 
-`designs/<design>/sim/bench.sv.in` is the bench of a design with three marks: @DUT@ is the name of the module, @SIGNALS@ its ports as
-signals, @DEVICE@ the device itself, @CLOCKS@ the clocks; and @CLK_STREAM@, @RST_STREAM@ and so on are clock and reset of an interface,
-which are the device's unless it has its own (`crossings`). What the benches share is beside this file, in `sim/`.
+`designs/<design>/sim/bench.sv.in` is the bench of a design with marks: @DUT@ is the name of the module, @SIGNALS@ its ports as
+signals, @DEVICE@ the device itself, @CLOCKS@ the clocks; a design may have more (`bench_marks`). @CLK_STREAM@, @RST_STREAM@ and so on are
+clock and reset of an interface, which are the device's unless it has its own (`crossings`). What benches share is beside this file, in
+`sim/`.
 """
 
 import json
@@ -115,6 +116,8 @@ def _clocks(crossings: Sequence[str]) -> str:
 def _bench(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> str:
     template = (DESIGNS / config.design / "sim" / "bench.sv.in").read_text()
     template = template.replace("@CLOCKS@\n", _clocks(crossings))
+    for mark, text in designs.load(config.design).bench_marks(config).items():
+        template = template.replace(mark, text)
     for name in crossing.KINDS:
         clock, reset = (f"{name}_clk_i", f"{name}_rst_o") if name in crossings else ("clk_i", "rst_i")
         template = template.replace(f"@CLK_{name.upper()}@", clock).replace(f"@RST_{name.upper()}@", reset)

@@ -19,6 +19,7 @@ namespace penstock::engine {
 
 struct AccessEdgeSettings {
     std::uint32_t queues = 0;
+    QueueId queue_id = QueueId::Prefix;
     // The same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;

@@ -12,6 +12,7 @@ InputModel::InputModel(const DeviceSettings& settings)
     : queues_(settings.queues),
       min_bytes_(settings.min_frame_bytes),
       max_bytes_(settings.max_frame_bytes),
+      head_(settings.queue_id == QueueId::Prefix ? kPrefixBytes : 0),
       depth_(std::bit_ceil(2 * ((settings.max_frame_bytes + kPrefixBytes + kBeatBytes - 1) / kBeatBytes) + 2)),
       link_(settings.ingress(0)),
       fifo_(link_.buffer()),
@@ -77,16 +78,16 @@ std::uint8_t InputModel::fate(const Frame& frame) const {
 bool InputModel::time_unhindered(std::uint32_t in, std::uint32_t out) {
     if (next_.reason != 0 || !link_is_slower_) return false;
     const auto brought = [&](std::uint32_t bytes) { return cycle_ceil(link_start_ + link_.time(bytes)); };
-    const std::int64_t offered = std::max(brought(std::min(next_.frame.length, kBeatBytes - kPrefixBytes)), last_in_ + 1);
-    const std::int64_t first = std::max(offered, last_strip_);
+    const std::int64_t offered = std::max(brought(std::min(next_.frame.length, kBeatBytes - head_)), last_in_ + 1);
+    const std::int64_t first = std::max(offered, head_ != 0 ? last_strip_ : last_push_);
     if (last_push_ > first + 1 || free_at(written_ + out - 1) >= first) return false;
     std::int64_t taken = first;
     if (in > 1) {
-        if (in > 2) taken = std::max(brought((in - 1) * kBeatBytes - kPrefixBytes), first + in - 2);
+        if (in > 2) taken = std::max(brought((in - 1) * kBeatBytes - head_), first + in - 2);
         taken = std::max(next_.last_bit, taken + 1);
     }
     last_in_ = next_.last = taken;
-    last_strip_ = taken + (out == in);
+    last_strip_ = taken + (head_ != 0 && out == in);
     last_push_ = next_.stored = last_strip_ + 1;
     next_.first = first;
     next_.beats = out;
@@ -101,8 +102,9 @@ bool InputModel::time_unhindered(std::uint32_t in, std::uint32_t out) {
 }
 
 void InputModel::time() {
-    const std::uint32_t bytes = next_.frame.length + kPrefixBytes;
-    const std::uint32_t in = (bytes + kBeatBytes - 1) / kBeatBytes, out = std::max(1U, (next_.frame.length + kBeatBytes - 1) / kBeatBytes);
+    const std::uint32_t bytes = next_.frame.length + head_;
+    const std::uint32_t in = std::max(1U, (bytes + kBeatBytes - 1) / kBeatBytes);
+    const std::uint32_t out = std::max(1U, (next_.frame.length + kBeatBytes - 1) / kBeatBytes);
     if (time_unhindered(in, out)) return;
     Way way{last_in_, last_strip_, last_push_, written_};
     BusCounts counts = counts_;

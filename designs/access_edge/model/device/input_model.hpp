@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The input of the model: ingress link and pst_classify_prefix. When each frame's last beat is taken, and when it is stored whole.
+// The input of the model: ingress link and pst_classify. When each frame's last beat is taken, and when it is stored whole.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace penstock::engine {
 
-// Cycles of pst_classify_prefix and pst_frame_fifo.
+// Cycles of pst_classify and pst_frame_fifo.
 namespace classify_timing {
 inline constexpr int kEvent = 1;  // from the last beat in the store to the event
 inline constexpr int kOffer = 3;  // to the frame at the head of the store
@@ -90,6 +90,7 @@ class InputModel {
     std::uint8_t fate(const Frame& frame) const;
 
     std::uint32_t queues_, min_bytes_, max_bytes_;
+    std::uint32_t head_;   // bytes in front of a frame, which are stripped; 0: there is no strip stage
     std::uint32_t depth_;  // beats, a power of two
     Link link_;
     IngressFifo fifo_;
@@ -127,13 +128,14 @@ class InputModel {
     BusCounts counts_;
 };
 
-// Beat by beat: the bus, the strip stage (a beat leaves it when the next one of its frame comes, the last one a cycle later), the stage
-// that measures, the store. free(n): when the place of the n-th beat is free; kUnknown ends it.
+// Beat by beat: the bus, the strip stage (a beat leaves it when the next one of its frame comes, the last one a cycle later; without it
+// when it comes), the stage that measures, the store. free(n): when the place of the n-th beat is free; kUnknown ends it.
 template <typename Free>
 bool InputModel::pass(const Frame& frame, Ticks start, Way& way, std::int64_t& first, BusCounts& counts, Free&& free) const {
     using classify_timing::kBeatBytes;
-    const std::uint32_t length = frame.length, bytes = length + kPrefixBytes;
-    const std::uint32_t in = (bytes + kBeatBytes - 1) / kBeatBytes, out = std::max(1U, (length + kBeatBytes - 1) / kBeatBytes);
+    const std::uint32_t length = frame.length, bytes = length + head_;
+    const std::uint32_t in = std::max(1U, (bytes + kBeatBytes - 1) / kBeatBytes),
+                        out = std::max(1U, (length + kBeatBytes - 1) / kBeatBytes);
     const std::uint32_t kept = max_bytes_ / kBeatBytes + 1;  // beats that are stored of a frame that is too long, at most
     // The stage that measures and the store take the next beat.
     const auto store = [&](std::uint32_t beat) {
@@ -143,18 +145,23 @@ bool InputModel::pass(const Frame& frame, Ticks start, Way& way, std::int64_t& f
         return from != kUnknown;
     };
     for (std::uint32_t k = 0; k < in; ++k) {
-        const std::int64_t brought = cycle_ceil(start + link_.time(std::min((k + 1) * kBeatBytes, bytes) - kPrefixBytes));
+        const std::int64_t brought = cycle_ceil(start + link_.time(std::min((k + 1) * kBeatBytes, bytes) - head_));
         const std::int64_t offered = std::max(brought, way.in + 1);
         // The first beat waits for the last one of the frame before to leave the strip stage, the others take the one before them along.
-        way.in = std::max(offered, k == 0 ? way.strip : way.push);
+        way.in = std::max(offered, k == 0 && head_ != 0 ? way.strip : way.push);
         if (k == 0) first = way.in;
         ++counts.input_taken;
         counts.input_offered += way.in - offered + 1;
+        if (head_ == 0) {
+            way.strip = way.in;
+            if (!store(k)) return false;
+            continue;
+        }
         if (k == 0) continue;
         way.strip = way.in;
         if (!store(k - 1)) return false;
     }
-    if (out == in || in == 1) {  // the last beat holds something of its own
+    if (head_ != 0 && (out == in || in == 1)) {  // the last beat holds something of its own
         way.strip = way.in + 1;
         if (!store(in - 1)) return false;
     }

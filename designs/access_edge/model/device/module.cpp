@@ -76,9 +76,10 @@ void check(const DeviceSettings& settings) {
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
 }
 
-DeviceMaker make_model(Table model, std::uint32_t queues, const std::vector<PagePool>& pools) {
+DeviceMaker make_model(Table model, std::uint32_t queues, QueueId queue_id, const std::vector<PagePool>& pools) {
     AccessEdgeSettings settings = model_settings(std::move(model));
     settings.queues = queues;
+    settings.queue_id = queue_id;
     settings.pools = pools;
     if (settings.hierarchy && queues % settings.hierarchy_sizes.queues_per_subscriber != 0)
         bad_job("device.queues is no multiple of device.model.hierarchy.queues_per_subscriber");

@@ -1,4 +1,4 @@
-"""pst_classify_prefix against the C++ model: the fate of every frame, and every byte of those that pass."""
+"""pst_classify against the C++ model: the fate of every frame, and every byte of those that pass."""
 
 import random
 from dataclasses import dataclass
@@ -10,14 +10,13 @@ from cocotb.triggers import ClockCycles, FallingEdge, ReadOnly, RisingEdge, with
 
 from penstock.testing import testkit
 
-PREFIX = 4
-
 
 @dataclass
 class Frame:
-    data: bytes  # prefix included
+    data: bytes  # prefix included, where the queue id is one
     error: bool = False
     hole: int | None = None  # beat with a hole in tkeep; it counts as a full one
+    dest: int | None = None  # the queue id, where it is in tdest
 
 
 class Bench:
@@ -27,9 +26,10 @@ class Bench:
         self.dut, self.rng = dut, rng
         self.width = testkit.parameter("DataBytes", 64)
         self.queues = testkit.parameter("Queues", 262144)
+        self.prefix = 4 if testkit.parameter("Prefix", 1) else 0
         self.shortest = testkit.parameter("MinFrameBytes", 60)
         self.longest = testkit.parameter("MaxFrameBytes", 9216)
-        inputs = {name: getattr(dut, f"s_axis_t{name}_i") for name in ("data", "keep", "last", "user")}
+        inputs = {name: getattr(dut, f"s_axis_t{name}_i") for name in ("data", "keep", "last", "user", "dest")}
         self.meta_fields = {"queue": dut.m_meta_queue_o, "len": dut.m_meta_len_o}
         self.data_fields = {"data": dut.m_data_o, "last": dut.m_data_last_o}
         streams = [
@@ -75,18 +75,25 @@ class Bench:
     def good(self, length: int | None = None) -> Frame:
         """A frame that passes, `length` bytes without prefix."""
         queue, length = self.rng.randrange(self.queues), length or self.rng.randint(self.shortest, self.longest)
-        return Frame(queue.to_bytes(PREFIX, "big") + self.rng.randbytes(length))
+        return self.frame(queue, self.rng.randbytes(length))
+
+    def frame(self, queue: int, data: bytes) -> Frame:
+        """A frame of a queue."""
+        return Frame(queue.to_bytes(4, "big") + data) if self.prefix else Frame(data, dest=queue)
 
     def any(self) -> Frame:
         """A frame with lengths and queue ids around every limit."""
         rng = self.rng
         queue = rng.choice([rng.randrange(self.queues)] * 4 + [0, self.queues - 1, self.queues, rng.getrandbits(32), 2**31, 2**32 - 1])
+        least = 1 - self.prefix  # of a beat that holds a byte
         length = rng.choice(
-            [self.shortest, self.longest, self.shortest - 1, self.longest + 1, rng.randint(1 - PREFIX, 2 * self.width), 0, 1 - PREFIX]
+            [self.shortest, self.longest, self.shortest - 1, self.longest + 1, rng.randint(least, 2 * self.width), max(0, least), least]
             + [self.longest + rng.randint(1, 8 * self.width), rng.randint(self.shortest, self.longest)]
             + [rng.randint(self.shortest, min(self.longest, self.shortest + self.width))] * 4
         )
-        frame = Frame((queue.to_bytes(PREFIX, "big") + rng.randbytes(max(length, 0)))[: length + PREFIX], rng.random() < 0.15)
+        frame = self.frame(queue, rng.randbytes(max(length, 0)))
+        frame.data = frame.data[: length + self.prefix]
+        frame.error = rng.random() < 0.15
         if rng.random() < 0.1:
             last = (len(frame.data) - 1) // self.width
             frame.hole = rng.choice([0, last, rng.randint(0, last)])
@@ -95,7 +102,7 @@ class Bench:
         return frame
 
     def to_beats(self, frame: Frame) -> list[dict]:
-        """Cut a frame into beats; bytes that are not kept and tuser before the end are noise."""
+        """Cut a frame into beats; bytes that are not kept, tuser before the end and tdest behind the first are noise."""
         beats, width = [], self.width
         for start in range(0, len(frame.data), width):
             part, last = frame.data[start : start + width], start + width >= len(frame.data)
@@ -107,7 +114,8 @@ class Bench:
                 keep &= ~(1 << bit)
                 if not last and self.rng.random() < 0.5:  # without a hole, but not full
                     keep &= (1 << bit) - 1
-            beats.append({"data": int.from_bytes(padded, "little"), "keep": keep, "last": int(last), "user": user})
+            dest = self.rng.getrandbits(32) if start or frame.dest is None else frame.dest
+            beats.append({"data": int.from_bytes(padded, "little"), "keep": keep, "last": int(last), "user": user, "dest": dest})
         return beats
 
     async def send(self, frames: list[Frame]) -> None:
@@ -119,12 +127,13 @@ class Bench:
         models = engine.models("classify")
 
         error = frame.error or frame.hole is not None
-        return models.classify(frame.data, error=error, queues=self.queues, min_frame_bytes=self.shortest, max_frame_bytes=self.longest)
+        sizes = {"queues": self.queues, "min_frame_bytes": self.shortest, "max_frame_bytes": self.longest}
+        return models.classify(frame.data, error=error, dest=frame.dest, **sizes)
 
     async def check(self, frames: list[Frame]) -> None:
         """Wait until the fate of `frames` is known and all output is there, and compare."""
         verdicts = [self.verdict(frame) for frame in frames]
-        passed = [frame.data[PREFIX:] for frame, verdict in zip(frames, verdicts, strict=True) if verdict[0] == 0]
+        passed = [frame.data[self.prefix :] for frame, verdict in zip(frames, verdicts, strict=True) if verdict[0] == 0]
         while len(self.events) < len(frames) or len(self.metas) < len(passed) or sum(b["last"] for b in self.beats) < len(passed):
             await RisingEdge(self.dut.clk_i)
         for _ in range(20):  # for what must not come
@@ -182,13 +191,13 @@ async def full_rate(dut) -> None:
 
 @cocotb.test()
 async def latency(dut) -> None:
-    """From the last beat in: 3 cycles to the event and 5 to the output; one less when the strip empties the last beat."""
+    """From the last beat in: 3 cycles to the event and 5 to the output; one less when the strip empties the last beat, or without one."""
     rng = _clock(dut)
     bench = Bench(dut, rng)
     await bench.start()
     bench.drain()
     whole = -(-bench.shortest // bench.width) * bench.width
-    for length, less in ((whole - PREFIX, 0), (whole, 1)):
+    for length, less in ((whole - 4, 0), (whole, 1)) if bench.prefix else ((whole - 4, 1), (whole, 1), (whole + 1, 1)):
         beats = bench.to_beats(bench.good(length))
         await bench.source.send(beats[:-1])
         sender = cocotb.start_soon(bench.source.send(beats[-1:]))
@@ -216,8 +225,8 @@ async def giant(dut) -> None:
     await bench.start()
     before, after = bench.good(bench.longest), bench.good(bench.longest)
     await bench.send([before])
-    start = (bench.queues - 1).to_bytes(PREFIX, "big") + rng.randbytes(bench.width - PREFIX)
-    await bench.source.send([{"data": int.from_bytes(start, "little"), "keep": 2**bench.width - 1, "last": 0, "user": 1}])
+    begun = bench.frame(bench.queues - 1, rng.randbytes(bench.width - bench.prefix))
+    await bench.source.send([bench.to_beats(begun)[0] | {"last": 0, "user": 1}])
     dut.s_axis_tvalid_i.value = 1
     size = 2 * bench.width  # of the giant: two beats before the first that is measured
 
@@ -235,12 +244,12 @@ async def giant(dut) -> None:
         await FallingEdge(dut.clk_i)
         assert int(dut.s_axis_tready_o.value), "the giant is stuck"
     # Its end, with one byte in the last beat.
-    await bench.source.send([{"data": rng.getrandbits(8), "keep": 1, "last": 1, "user": 0}])
+    await bench.source.send([{"data": rng.getrandbits(8), "keep": 1, "last": 1, "user": 0, "dest": 0}])
     measuring.cancel()
     await bench.send([after])
     bench.drain()
     assert size > 70_000 * bench.width
-    giant_frame = Frame(start + bytes(size - bench.width))
+    giant_frame = Frame(begun.data + bytes(size - bench.width), dest=begun.dest)
     await with_timeout(bench.check([before, giant_frame, after]), 100, "us")
 
 
@@ -253,7 +262,7 @@ async def reported_length_is_exact(dut) -> None:
     bench.drain()
     frames = []
     for length in (65534, 65535, 65536, 65535 + bench.width, 100_000):
-        frames += [Frame(bytes(PREFIX) + bytes(length)), bench.good(bench.shortest)]
+        frames += [bench.frame(0, bytes(length)), bench.good(bench.shortest)]
     await bench.send(frames)
     await with_timeout(bench.check(frames), 100, "us")
 
@@ -267,7 +276,7 @@ async def giants_while_the_buffer_is_full(dut) -> None:
     bench.drain()
     frames = []
     for _ in range(12):
-        frames += [bench.good(bench.longest), Frame(bench.good().data[:PREFIX] + rng.randbytes(bench.longest + 40 * bench.width))]
+        frames += [bench.good(bench.longest), bench.frame(0, rng.randbytes(bench.longest + 40 * bench.width))]
     await with_timeout(bench.send(frames), 1, "ms")
     await with_timeout(bench.check(frames), 1, "ms")
 
@@ -279,7 +288,7 @@ async def reset_in_traffic(dut) -> None:
     for length in (1, 2, 3, 10**6):
         bench = Bench(dut, rng)
         await bench.start()
-        lost = bench.to_beats(Frame(bench.good(bench.shortest).data + rng.randbytes(3 * bench.longest)))[:length]
+        lost = bench.to_beats(bench.frame(0, rng.randbytes(4 * bench.longest)))[:length]
         await bench.source.send(bench.to_beats(bench.good()) + lost[: 2 * bench.longest // bench.width])
         bench.stop()
 
@@ -297,17 +306,19 @@ async def reset_in_traffic(dut) -> None:
     [
         {"Queues": 1000, "DataBytes": 64, "MinFrameBytes": 60, "MaxFrameBytes": 1514, "BufferBeats": 64},
         {"Queues": 1, "DataBytes": 16, "MinFrameBytes": 20, "MaxFrameBytes": 100, "BufferBeats": 16},
+        {"Queues": 1000, "DataBytes": 64, "MinFrameBytes": 60, "MaxFrameBytes": 1514, "BufferBeats": 64, "Prefix": 0},
+        {"Queues": 1, "DataBytes": 16, "MinFrameBytes": 20, "MaxFrameBytes": 100, "BufferBeats": 16, "Prefix": 0},
     ],
-    ids=["64-byte-beats", "16-byte-beats"],
+    ids=["64-byte-beats", "16-byte-beats", "64-byte-beats-tdest", "16-byte-beats-tdest"],
 )
-def test_pst_classify_prefix(parameters: dict[str, int]) -> None:
+def test_pst_classify(parameters: dict[str, int]) -> None:
     from penstock.engine import engine
 
     engine.build()
-    testkit.run_module("classify", "pst_classify_prefix", parameters)
+    testkit.run_module("classify", "pst_classify", parameters)
 
 
 def test_a_buffer_that_cannot_hold_two_frames_is_refused() -> None:
     """32 beats do not hold two frames of 25 beats: the build stops."""
     with pytest.raises(RuntimeError, match="return code"):
-        testkit.run_module("classify", "pst_classify_prefix", {"MaxFrameBytes": 1600, "BufferBeats": 32})
+        testkit.run_module("classify", "pst_classify", {"MaxFrameBytes": 1600, "BufferBeats": 32})

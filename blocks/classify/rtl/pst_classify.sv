@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Reads the queue id that stands in front of each frame (4 bytes, most significant first, as in section 3.1 of the
-// QoS paper), strips it, and passes the frame on whole or not at all.
+// Reads the queue id of each frame and passes the frame on whole or not at all. With Prefix the id stands in front of the
+// frame (4 bytes, most significant first, as in section 3.1 of the QoS paper) and is stripped; else it is tdest of the
+// frame's first beat, and nothing is stripped.
 //
 // A frame is dropped with the first reason that holds: bad_frame (tuser at its last beat, or a hole in tkeep at any), runt (shorter than MinFrameBytes
-// without the prefix), oversize (longer than MaxFrameBytes), bad_queue_id (>= Queues). A frame with less than 4 bytes
-// has no queue id; it is a runt of length 0 and is reported with queue NoQueue (0xFFFF_FFFF).
+// without the prefix), oversize (longer than MaxFrameBytes), bad_queue_id (>= Queues). With Prefix, a frame with less than
+// 4 bytes has no queue id; it is a runt of length 0 and is reported with queue NoQueue (0xFFFF_FFFF).
 // An oversize frame gives its buffer back at the beat that exceeds MaxFrameBytes; the rest is swallowed as it comes,
 // however long it is and however full the buffer.
 //
 // One beat per cycle, hence one 64-byte frame (60 and the prefix) per cycle. From the last beat in: 3 cycles to ev_valid_o,
-// 5 to m_meta_valid_o and m_data_valid_o (one less where the last beat holds nothing beyond the beat before it).
+// 5 to m_meta_valid_o and m_data_valid_o (one less where the last beat holds nothing beyond the beat before it, and
+// without Prefix).
 // Reset forgets what is inside without an event.
-module pst_classify_prefix
+module pst_classify
   import pst_pkg::*;
 #(
     parameter int unsigned Queues = 262144,        // ids 0..Queues-1, 1..2^31
@@ -20,15 +22,17 @@ module pst_classify_prefix
     parameter int unsigned MaxFrameBytes = 9216,   // without prefix and FCS, <= 2^LenWidth - 1
     parameter int unsigned BufferBeats = 512,      // a power of two, at least two of the largest frames
     parameter bit          DetectEcn = 1'b0,       // m_meta_ect_o is made; DataBytes is 64
+    parameter bit          Prefix = 1'b1,          // the queue id is in front of the frame, else in tdest
     localparam int unsigned QueueWidth = Queues > 1 ? $clog2(Queues) : 1
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,
-    // frames in, prefix first
+    // frames in, with Prefix behind their queue id
     input  logic [8*DataBytes-1:0] s_axis_tdata_i,
     input  logic [  DataBytes-1:0] s_axis_tkeep_i,   // all ones, at the last beat from bit 0 on; a beat with a hole counts as a full one
     input  logic                   s_axis_tlast_i,
     input  logic                   s_axis_tuser_i,   // at the last beat: the frame is damaged
+    input  logic [           31:0] s_axis_tdest_i,   // at the first beat: the queue id, without Prefix
     input  logic                   s_axis_tvalid_i,
     output logic                   s_axis_tready_o,
     // one word per passed frame
@@ -55,17 +59,17 @@ module pst_classify_prefix
   localparam int unsigned CountWidth = $clog2(DataBytes + 1);
 
   if (Queues < 1 || Queues > 32'h8000_0000) begin : g_bad_queues
-    $error("pst_classify_prefix: Queues is %0d, allowed: 1..2147483648", Queues);
+    $error("pst_classify: Queues is %0d, allowed: 1..2147483648", Queues);
   end
   if (DataBytes < 8 || DataBytes != 2 ** $clog2(DataBytes)) begin : g_bad_data_bytes
-    $error("pst_classify_prefix: DataBytes is %0d, must be a power of two and at least 8", DataBytes);
+    $error("pst_classify: DataBytes is %0d, must be a power of two and at least 8", DataBytes);
   end
   if (MinFrameBytes < 1 || MinFrameBytes > MaxFrameBytes || MaxFrameBytes >= 2 ** LenWidth) begin : g_bad_frame_bytes
-    $error("pst_classify_prefix: 1 <= MinFrameBytes (%0d) <= MaxFrameBytes (%0d) <= %0d does not hold", MinFrameBytes,
+    $error("pst_classify: 1 <= MinFrameBytes (%0d) <= MaxFrameBytes (%0d) <= %0d does not hold", MinFrameBytes,
            MaxFrameBytes, 2 ** LenWidth - 1);
   end
   if (BufferBeats < 2 * MaxFrameBeats || BufferBeats != 2 ** $clog2(BufferBeats)) begin : g_bad_buffer
-    $error("pst_classify_prefix: BufferBeats is %0d, must be a power of two and hold two frames of %0d beats", BufferBeats,
+    $error("pst_classify: BufferBeats is %0d, must be a power of two and hold two frames of %0d beats", BufferBeats,
            MaxFrameBeats);
   end
 
@@ -80,7 +84,7 @@ module pst_classify_prefix
   } meta_t;
 
   if (DetectEcn && DataBytes != 64) begin : g_bad_ecn
-    $error("pst_classify_prefix: DetectEcn needs beats of 64 bytes, not %0d", DataBytes);
+    $error("pst_classify: DetectEcn needs beats of 64 bytes, not %0d", DataBytes);
   end
 
   // ---- a hole in tkeep, and a beat that is not full before the last one, damage the frame
@@ -94,45 +98,83 @@ module pst_classify_prefix
     keep = s_axis_tkeep_i | {DataBytes{hole}};
   end
 
-  // ---- strip the prefix
-  //
-  // One register is enough for the queue id: the strip stage takes the first beat of a frame at the earliest when
-  // the last beat of the frame before leaves it.
+  // ---- the queue id, of the frame whose beats leave for the measure stage
 
-  prefix_t prefix_d, prefix_q;
-  logic first_d, first_q, take_in, take_prefix, take_strip;
+  prefix_t prefix;
+  logic first_d, first_q, take_in, take_strip;
   logic [8*DataBytes-1:0] strip_data;
   logic [DataBytes-1:0] strip_keep;
   logic strip_last, strip_user, strip_valid, strip_ready;
 
   always_comb begin
-    take_in     = s_axis_tvalid_i && s_axis_tready_o;
-    take_prefix = take_in && first_q;
-    first_d     = take_in ? s_axis_tlast_i : first_q;
-    prefix_d.id = {s_axis_tdata_i[7:0], s_axis_tdata_i[15:8], s_axis_tdata_i[23:16], s_axis_tdata_i[31:24]};
-    if (s_axis_tlast_i && !keep[PrefixBytes-1]) prefix_d.id = NoQueue;
-    prefix_d.bad = prefix_d.id >= Queues;
+    take_in = s_axis_tvalid_i && s_axis_tready_o;
+    first_d = take_in ? s_axis_tlast_i : first_q;
   end
 
-  pst_stream_realign #(
-      .DataBytes (DataBytes),
-      .StripBytes(PrefixBytes)
-  ) u_strip (
-      .clk_i,
-      .rst_i,
-      .s_axis_tdata_i,
-      .s_axis_tkeep_i (keep),
-      .s_axis_tlast_i,
-      .s_axis_tuser_i (s_axis_tuser_i || hole || holes_q),
-      .s_axis_tvalid_i,
-      .s_axis_tready_o,
-      .m_axis_tdata_o (strip_data),
-      .m_axis_tkeep_o (strip_keep),
-      .m_axis_tlast_o (strip_last),
-      .m_axis_tuser_o (strip_user),
-      .m_axis_tvalid_o(strip_valid),
-      .m_axis_tready_i(strip_ready)
-  );
+  if (Prefix) begin : g_prefix
+    // One register is enough for the queue id: the strip stage takes the first beat of a frame at the earliest when
+    // the last beat of the frame before leaves it.
+    prefix_t prefix_d, prefix_q;
+    logic take_prefix;
+
+    always_comb begin
+      take_prefix = take_in && first_q;
+      prefix_d.id = {s_axis_tdata_i[7:0], s_axis_tdata_i[15:8], s_axis_tdata_i[23:16], s_axis_tdata_i[31:24]};
+      if (s_axis_tlast_i && !keep[PrefixBytes-1]) prefix_d.id = NoQueue;
+      prefix_d.bad = prefix_d.id >= Queues;
+    end
+
+    assign prefix = prefix_q;
+
+    pst_stream_realign #(
+        .DataBytes (DataBytes),
+        .StripBytes(PrefixBytes)
+    ) u_strip (
+        .clk_i,
+        .rst_i,
+        .s_axis_tdata_i,
+        .s_axis_tkeep_i (keep),
+        .s_axis_tlast_i,
+        .s_axis_tuser_i (s_axis_tuser_i || hole || holes_q),
+        .s_axis_tvalid_i,
+        .s_axis_tready_o,
+        .m_axis_tdata_o (strip_data),
+        .m_axis_tkeep_o (strip_keep),
+        .m_axis_tlast_o (strip_last),
+        .m_axis_tuser_o (strip_user),
+        .m_axis_tvalid_o(strip_valid),
+        .m_axis_tready_i(strip_ready)
+    );
+
+    always_ff @(posedge clk_i) begin
+      if (take_prefix) prefix_q <= prefix_d;
+    end
+
+    logic unused_dest;
+    assign unused_dest = ^s_axis_tdest_i;
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) a_prefix_used : assert (!take_prefix || !strip_valid || (take_strip && strip_last));
+    end
+`endif
+  end else begin : g_dest
+    prefix_t dest_q;
+
+    always_comb begin
+      prefix = dest_q;
+      if (first_q) prefix = '{bad: s_axis_tdest_i >= Queues, id: s_axis_tdest_i};
+    end
+
+    assign strip_data      = s_axis_tdata_i;
+    assign strip_keep      = keep;
+    assign strip_last      = s_axis_tlast_i;
+    assign strip_user      = s_axis_tuser_i || hole || holes_q;
+    assign strip_valid     = s_axis_tvalid_i;
+    assign s_axis_tready_o = strip_ready;
+
+    always_ff @(posedge clk_i) dest_q <= prefix;
+  end
 
   // ---- measure: bytes of each beat, one register stage
 
@@ -241,13 +283,12 @@ module pst_classify_prefix
   assign m_meta_len_o   = meta_out.len;
 
   always_ff @(posedge clk_i) begin
-    if (take_prefix) prefix_q <= prefix_d;
     if (take_strip) begin
       data_q        <= strip_data;
       bytes_q       <= bytes_d;
       last_q        <= strip_last;
       user_q        <= strip_user;
-      beat_prefix_q <= prefix_q;
+      beat_prefix_q <= prefix;
     end
     ev_reason_o  <= reason;
     ev_queue_o   <= beat_prefix_q.id;
@@ -272,7 +313,6 @@ module pst_classify_prefix
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_rest_never_waits : assert (!beat_valid_q || len_q <= 16'(MaxFrameBytes) || beat_ready);
-      a_prefix_used : assert (!take_prefix || !strip_valid || (take_strip && strip_last));
       a_keep_contiguous : assert (!take_in || (keep & (keep + 1'b1)) == '0);
       a_keep_full : assert (!take_in || s_axis_tlast_i || (&keep));
     end
