@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """Reading scenarios: values, --set, and what becomes of them in a job."""
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -327,7 +328,10 @@ def test_series_by_name(tmp_path: Path) -> None:
         plan(tmp_path, settings=["report.series=0-40"])
 
 
+documented = functools.cache(schema_docs.pages)
+
+
 @pytest.mark.parametrize("page", [*(designs.load(name).page for name in designs.names()), "docs/live.md"])
 def test_scenario_reference_is_fresh(page: str) -> None:
     """The tables of each page are those of the models; `python -m penstock.scenarios.schema_docs` writes them."""
-    assert schema_docs.pages()[page] == (ROOT / page).read_text()
+    assert documented()[page] == (ROOT / page).read_text()

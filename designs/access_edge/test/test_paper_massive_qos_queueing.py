@@ -95,17 +95,38 @@ def test_figure_6_is_what_the_paper_says(queues: int) -> None:
 # ---- figure 4
 
 
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller system for 2 ms; a control plane of few subscribers."""
     monkeypatch.setattr(figure_4, "SYSTEMS", (2048,))
     monkeypatch.setattr(figure_4, "SHORT", "2 ms")
     monkeypatch.setattr(table_3, "SETTINGS", {"subscribers": "200", "unary": "20", "traffic_mbps": "100"})
 
 
-def test_latencies_of_figure_4(short: None) -> None:
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the whole command, shortened."""
+    out = tmp_path_factory.mktemp("paper") / "new"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        shorten(monkeypatch)
+        assert main(["paper", "massive-qos-queueing", "--seed", str(SEED), "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def parts(whole: Path) -> dict[str, Any]:
+    """The figures and tables in its result."""
+    found: dict[str, Any] = json.loads((whole / "result.json").read_text())["parts"]
+    return found
+
+
+def test_latencies_of_figure_4(parts: dict[str, Any]) -> None:
     """Packets as many as the line carries, none lost on two memories; a jitter of DRAM; about 70 Gbit/s on one, the rest is lost."""
-    found = figure_4.measure(OPTIONS)
+    found = parts["figure 4"]
     (system,) = found["systems"]
     packets = system["run"]["packets"]
     assert packets["in"] == packets["out"] == pytest.approx(99.9e9 * 2e-3 / (8 * 1498), abs=1) and system["lost"] == 0
@@ -165,27 +186,21 @@ def test_the_line_carries_more_than_frames() -> None:
 # ---- figure 5
 
 
-@pytest.fixture(scope="module")
-def by_size_and_memory() -> dict[str, Any]:
-    """Figure 5, as the command makes it."""
-    return figure_5.measure(OPTIONS)
-
-
-def test_latencies_of_figure_5(by_size_and_memory: dict[str, Any]) -> None:
+def test_latencies_of_figure_5(parts: dict[str, Any]) -> None:
     """250 and 500 byte are 4 and 8 beats, a clock cycle each. SRAM takes 6 and 3 to read and write; DDR4 14 or more to read."""
-    least = {(curve["memory"], curve["size"]): cycles(curve["run"]["latency_ns"]["min"]) for curve in by_size_and_memory["curves"]}
+    least = {(curve["memory"], curve["size"]): cycles(curve["run"]["latency_ns"]["min"]) for curve in parts["figure 5"]["curves"]}
     for size in figure_5.SIZES:
         assert 14 - 9 <= least["DDR4", size] - least["SRAM", size] <= 40
     for memory in figure_5.MEMORIES:
         assert least[memory, 500] - least[memory, 250] == 8 - 4
     assert 6 + 3 + 4 + 12 <= least["SRAM", 250] <= 6 + 3 + 4 + 40
-    (line,) = figure_5.compare(by_size_and_memory)
+    (line,) = figure_5.compare(parts["figure 5"])
     assert 350 <= line["ours"] <= 700, "a refresh; the paper has 0.6 us"
 
 
-def test_packets_of_figure_5(by_size_and_memory: dict[str, Any]) -> None:
+def test_packets_of_figure_5(parts: dict[str, Any]) -> None:
     """100 Mbit/s for 10 s, within five standard deviations of a Poisson source; each of them is in the histogram."""
-    for curve in by_size_and_memory["curves"]:
+    for curve in parts["figure 5"]["curves"]:
         mean = 100e6 * 10 / (8 * curve["size"])
         assert abs(curve["run"]["packets"]["in"] - mean) < 5 * mean**0.5
         assert sum(curve["latency_ns"]["packets"]) == curve["run"]["packets"]["out"] == curve["run"]["packets"]["in"]
@@ -301,10 +316,8 @@ def test_figures_of_a_configuration_are_checked(monkeypatch: pytest.MonkeyPatch,
 # ---- the command
 
 
-def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "massive-qos-queueing", "--out", str(tmp_path / "new"), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result == json.loads((tmp_path / "new" / "result.json").read_text())
+def test_everything_goes_into_the_folder(whole: Path) -> None:
+    result = json.loads((whole / "result.json").read_text())
     assert result["schema"] == "penstock.paper/1" and result["config"]["paper"] == "massive-qos-queueing"
     assert list(result["parts"]) == result["config"]["parts"] == ["figure 4", "figure 5", "figure 6", "table 1", "table 3"]
     assert [line["part"] for line in result["stated"]].count("table 1") == 20
@@ -316,7 +329,7 @@ def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: py
         ("register read, gRPC remote, mapped file", stated.REMOTE_CALL_US, "mapped", "remote", "read"),
     ):
         assert table[what]["paper"] == paper and table[what]["ours"] == pytest.approx(1e6 / found["register_calls"][device][where][kind])
-    html = (tmp_path / "new" / "report.html").read_text()
+    html = (whole / "report.html").read_text()
     head = html[: html.index("<script>")]
     assert not re.search(r'(src|href)="(?!data:)', head) and "@" not in re.sub(r"@media", "", head)
     assert head.count("<dt>The paper</dt>") == head.count("<dt>Here</dt>") == head.count("<dt>Why</dt>") == 5

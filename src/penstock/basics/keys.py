@@ -66,10 +66,11 @@ def included(sources: Iterable[Path], folders: Sequence[Path] = ()) -> list[Path
 
 
 class Moment:
-    """Which files there are and what they include at one moment; `kept`: what else holds as long."""
+    """Which files there are and what they include at one moment; `kept`: what follows from that, and from nothing else that can change."""
 
     def __init__(self) -> None:
         self.kept: dict[Any, Any] = {}
+        self._listed: dict[str, tuple[int, list[tuple[str, bool]]]] = {}  # times of folders, and all that is in them
         self._folders: dict[str, tuple[int, frozenset[str]]] = {}  # their times, and the files in them
         self._asked: dict[str, set[str]] = {}  # what was looked for in each
         self._files: dict[str, tuple[int, int]] = {}  # of files that were read: sizes and times
@@ -84,12 +85,19 @@ class Moment:
             own, found = os.path.dirname(path), []
             for name, beside in _includes(path, status.st_size, status.st_mtime_ns):
                 places = (os.path.normpath(f"{place}/{name}") for place in ((own, *folders) if beside else folders))
-                if there := next(filter(self._is_file, places), ""):
+                if there := next(filter(self.is_file, places), ""):
                     found.append(there)
             known = self._included[path, folders] = tuple(found)
         return known
 
-    def _is_file(self, path: str) -> bool:
+    def listed(self, folder: str) -> list[tuple[str, bool]]:
+        """Return the names of what is in a folder, sorted, and whether each is a folder."""
+        if folder not in self._listed:
+            self._listed[folder] = _changed(folder), _names(folder)
+        return self._listed[folder][1]
+
+    def is_file(self, path: str) -> bool:
+        """Return whether there is a file."""
         folder, name = os.path.split(path)
         self._asked.setdefault(folder, set()).add(name)
         if folder not in self._folders:
@@ -98,6 +106,11 @@ class Moment:
 
     def is_still(self) -> bool:
         """Return whether all that was looked at is as it was."""
+        for folder, (changed, names) in self._listed.items():
+            if (now := _changed(folder)) != changed:
+                if _names(folder) != names:
+                    return False
+                self._listed[folder] = now, names
         for folder, (changed, files) in self._folders.items():
             if (now := _changed(folder)) != changed:
                 there = _files(folder)
@@ -119,6 +132,11 @@ def _changed(folder: str) -> int:
         return 0
 
 
+def _names(folder: str) -> list[tuple[str, bool]]:
+    with os.scandir(folder) as entries:
+        return sorted((entry.name, entry.is_dir()) for entry in entries)
+
+
 def _files(folder: str) -> frozenset[str]:
     try:
         with os.scandir(folder) as entries:
@@ -137,7 +155,6 @@ def at_one_moment() -> Iterator[Moment]:
     if not depth:
         known = getattr(_here, "moment", None)
         _here.moment = known if known is not None and known.is_still() else Moment()
-        _here.moment.kept = {}
     _here.depth = depth + 1
     try:
         yield _here.moment

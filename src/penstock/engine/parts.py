@@ -83,7 +83,8 @@ class Part:
         """Return the parts to which it is linked, those that are loaded first first."""
         if self.folder == ENGINE:
             return []
-        folders = [str(folder) for folder in reversed(Path(self.folder).parents) if (ROOT / folder / ROOM).exists()]
+        with keys.at_one_moment() as moment:
+            folders = [str(folder) for folder in reversed(Path(self.folder).parents) if moment.is_file(str(ROOT / folder / ROOM))]
         return [Part(ENGINE), *(Part(folder) for folder in folders if folder != ENGINE)]
 
     def sources(self) -> list[Path]:
@@ -121,8 +122,13 @@ class Part:
         }
 
     def key(self) -> str:
-        settings = [self.folder, _FLAGS, _LINK, self.units(), sysconfig.get_config_var("EXT_SUFFIX"), self.file]
-        return keys.of_build(settings, self.sources(), _folders(), ["nanobind"])
+        """Return the key of what is built. It is worked out once while no file changes, since each run of a job asks."""
+        with keys.at_one_moment() as moment:
+            asked = (self, os.environ.get(PLANTED), keys.compiler())
+            if asked not in moment.kept:
+                settings = [self.folder, _FLAGS, _LINK, self.units(), sysconfig.get_config_var("EXT_SUFFIX"), self.file]
+                moment.kept[asked] = keys.of_build(settings, self.sources(), _folders(), ["nanobind"])
+            return str(moment.kept[asked])
 
 
 def _only_binds(path: Path) -> bool:
@@ -132,22 +138,25 @@ def _only_binds(path: Path) -> bool:
 
 def _sources(folder: str) -> Iterator[Path]:
     above = {path for part in Part(folder).above() for path in part.sources()}
-    waiting = list(_within(ROOT / folder))
-    known = set(waiting)
-    while waiting:
-        path = waiting.pop(0)
-        yield path
-        for header in sorted(keys.included([path], _folders())):
-            beside = header.with_suffix(".cpp")
-            if beside not in known and beside not in above and header.is_relative_to(ROOT) and beside.exists():
-                known.add(beside)
-                waiting.append(beside)
+    with keys.at_one_moment() as moment:
+        waiting = list(_within(ROOT / folder, moment))
+        known = set(waiting)
+        while waiting:
+            path = waiting.pop(0)
+            yield path
+            for header in sorted(keys.included([path], _folders())):
+                beside = header.with_suffix(".cpp")
+                if beside not in known and beside not in above and header.is_relative_to(ROOT) and moment.is_file(str(beside)):
+                    known.add(beside)
+                    waiting.append(beside)
 
 
-def _within(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and not (path / ROOM).exists() and path.name not in ("test", "__pycache__"):
-            yield from _within(path)
+def _within(folder: Path, moment: keys.Moment) -> Iterator[Path]:
+    for name, is_folder in moment.listed(str(folder)):
+        path = folder / name
+        if is_folder and name not in ("test", "__pycache__"):
+            if (ROOM, False) not in moment.listed(str(path)):
+                yield from _within(path, moment)
         elif path.suffix == ".cpp" and not path.name.startswith(("shim", "test_")):
             yield path
 

@@ -20,7 +20,7 @@ NO_SOURCES = {"faults.yaml", "expected.yaml", "expected.json"}
 DIGITS = 12
 INSIDE = "@/"  # before the path of a file of the repository, whose place differs from machine to machine
 
-_known: dict[Path, tuple[tuple[int, int, int], str]] = {}
+_known: dict[str, tuple[tuple[int, int, int], str]] = {}
 
 
 def fingerprint(root: Path = ROOT) -> str:
@@ -31,16 +31,17 @@ def fingerprint(root: Path = ROOT) -> str:
     return total.hexdigest()[:DIGITS]
 
 
-def digest(path: Path) -> str:
+def digest(path: Path | str) -> str:
     """Return the SHA-256 of a file's content, or `missing` when it cannot be read."""
+    name = str(path)
     try:
-        found = path.stat()
+        found = os.stat(name)
         stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
-        known = _known.get(path)
+        known = _known.get(name)
         if known is None or known[0] != stamp:
-            with path.open("rb") as file:
+            with open(name, "rb") as file:
                 known = stamp, hashlib.file_digest(file, "sha256").hexdigest()
-            _known[path] = known
+            _known[name] = known
     except OSError:
         return "missing"
     return known[1]
@@ -57,9 +58,12 @@ def resolved(text: str) -> Path:
     return ROOT / text.removeprefix(INSIDE) if text.startswith(INSIDE) else Path(text)
 
 
-def _sources(root: Path) -> list[tuple[str, Path]]:
-    """Return names and paths; an installation names its files as a checkout does, so that one can work for the other."""
-    found = [(name, root / name) for name in FILES]
+def _sources(root: Path) -> list[tuple[str, str]]:
+    """Return names and paths; an installation names its files as a checkout does, so that one can work for the other.
+
+    They are words: a sweep asks twice for each of its points, and a `Path` for each of a thousand files takes longer than all else here.
+    """
+    found = [(name, f"{root}/{name}") for name in FILES]
     places = {top: root / top for top in FOLDERS}
     if INSTALLED and root == ROOT:
         places["src"] = PACKAGE.parent
@@ -68,6 +72,6 @@ def _sources(root: Path) -> list[tuple[str, Path]]:
         for folder, folders, names in os.walk(place / "penstock" if top == "src" else place):
             folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
             kept = (name for name in names if not name.startswith(".") and name not in NO_SOURCES)
-            inside = os.path.join(top, os.path.relpath(folder, place))
-            found += [(os.path.normpath(f"{inside}/{name}"), Path(folder, name)) for name in kept if os.path.splitext(name)[1] in SUFFIXES]
+            inside = os.path.normpath(os.path.join(top, os.path.relpath(folder, place)))
+            found += [(f"{inside}/{name}", f"{folder}/{name}") for name in kept if os.path.splitext(name)[1] in SUFFIXES]
     return sorted(found)
