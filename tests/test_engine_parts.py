@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The engine's parts: each is compiled when it is first needed, once for all clones, and never from sources that it does not say."""
 
+import json
 import os
 import shutil
 import stat
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from penstock.paths import ROOT
+from penstock.testing import testkit
 
 pytestmark = pytest.mark.build
 
@@ -35,6 +37,27 @@ from penstock.engine import parts
 print(eval(sys.argv[1]))
 """
 SUM = 'parts.load("blocks/count/model").sum()'
+# Changes files in a random order and prints, after each change, the part's key as this process finds it and as one that has seen nothing.
+WATCH = """
+import json, random, sys
+from pathlib import Path
+from penstock.basics import keys
+from penstock.engine import parts
+
+rng, part = random.Random(int(sys.argv[1])), parts.Part("blocks/count/model")
+files = [Path(name) for name in json.loads(sys.argv[2])]
+for step in range(60):
+    path = rng.choice(files)
+    if path.exists() and rng.random() < 0.4:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"// again\\n{rng.choice(['int x;', 'int y;', '#include <twice.hpp>'])}\\n")
+    known, moment = part.key(), keys._here.moment
+    keys._here.moment = None
+    print(known, part.key(), path)
+    keys._here.moment = moment
+"""
 
 
 class Clone:
@@ -167,6 +190,31 @@ def test_sources_that_change_meanwhile(clone: Clone) -> None:
     err = process.communicate(timeout=300)[1]
     assert process.returncode == 1
     assert err.splitlines()[-1].endswith("the sources of the engine have changed since this process has loaded it; start it again")
+
+
+def test_a_process_that_lives_longer_sees_each_change(clone: Clone) -> None:
+    """Sources that come, change and go; a source beside a header from elsewhere; a header that hides another; a part in a folder above."""
+    names = [
+        "blocks/count/model/more.cpp",
+        "blocks/count/model/deep/down.cpp",
+        "blocks/count/model/shim_other.cpp",
+        "blocks/count/model/readme.md",
+        "blocks/count/model/twice.hpp",
+        "engine/include/twice.hpp",
+        "engine/include/twice.cpp",
+        "blocks/common/model/twice.cpp",
+        "blocks/count/module.cpp",
+        "blocks/count/model/deep/module.cpp",
+    ]
+    seed = testkit.seed()
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", WATCH, str(seed), json.dumps(names)],
+        env=clone.env, cwd=clone.place, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    found = [line.split() for line in done.stdout.splitlines()]
+    assert len(found) == 60
+    assert [(path, known) for known, _, path in found] == [(path, fresh) for _, fresh, path in found]
+    assert len({known for known, _, _ in found}) > 5
 
 
 def test_what_does_not_compile(clone: Clone) -> None:
