@@ -23,7 +23,7 @@ NAMES = [
     "read_error", "", "write_error",
 ]  # fmt: skip
 REASONS = {number: name for number, name in enumerate(NAMES) if name}
-WIDTHS = {"length": 14, "mantissa": 16, "exponent": 5, "burst": 28, "limit_packets": 16, "limit_bytes": 24, "aqm_ticks": 18,
+WIDTHS = {"length": 14, "mantissa": 16, "exponent": 6, "burst": 28, "limit_packets": 16, "limit_bytes": 24, "aqm_ticks": 18,
           "traffic_class": 3, "weight_less_one": 3, "alpha": 4}  # fmt: skip
 
 SWITCH = """\
@@ -236,8 +236,8 @@ def test_bad_sources_are_told(root: Path, change: Callable[[Path], None], messag
 
 
 def test_values_that_a_field_cannot_hold_are_refused() -> None:
-    assert registers.word("queue_rate", mantissa=0x8001, exponent=31) == 0x1F8001
+    assert registers.word("queue_rate", mantissa=0x8001, exponent=63) == 0x3F8001
     assert registers.word("tree_class", cls=2, weight=7) == 0x702
-    for values in ({"mantissa": 1 << 16}, {"exponent": 32}, {"exponent": -1}):
+    for values in ({"mantissa": 1 << 16}, {"exponent": 64}, {"exponent": -1}):
         with pytest.raises(ValueError, match="holds 0 to"):
             registers.word("queue_rate", **values)

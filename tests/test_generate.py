@@ -39,7 +39,7 @@ WRONG = {
         "assign m_axis_tdata_o = tx_data ^ {351'b0, tx_last, 160'b0};",
     ),
     "counts": (CONFIG, "rtl/pst_classify.sv", "if (user_q) reason = DropBadFrame;", "if (user_q) reason = DropRunt;"),
-    "rates": (CONFIG, "rtl/pst_shaper_increment.sv", "<< exponent_q) >> 15", "<< exponent_q) >> 14"),
+    "rates": (CONFIG, "rtl/pst_shaper_increment.sv", ": scaled[15+:IncrementWidth]", ": scaled[14+:IncrementWidth]"),
     "inputs": (SWITCH, "axi/pst_frame_switch_switch_4_axi.v", "{s_axis_1_tdata, s_axis_0_tdata}", "{s_axis_0_tdata, s_axis_1_tdata}"),
 }
 

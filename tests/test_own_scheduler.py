@@ -251,7 +251,7 @@ def test_settings_without_a_scheduler_of_ones_own() -> None:
 
 
 def test_the_setting_word(part: Part) -> None:
-    """The weight is at the top of 49 bits: of the burst's 28, which stand in their own register; unless given it is 1."""
+    """The weight is at the top of 50 bits: of the burst's 28, which stand in their own register; unless given it is 1."""
     from penstock.designs.access_edge import registers
 
     config = changed("demo_64", scheduler=NAME)

@@ -121,6 +121,32 @@ def test_eight_kilobit_a_second(who: str, tmp_path: Path) -> None:
     assert left - left[0] == pytest.approx(np.arange(5), abs=3e-4)
 
 
+@pytest.mark.parametrize(
+    "config, who, size",
+    [
+        ("jumbo_1024", "queues", 9600),  # 220 MHz; a frame takes 9.6 s, some 2^31 cycles
+        ("line_rate_2048", "queues", 9600),  # 300 MHz
+        ("edge_2048", "queues", 1518),
+        ("tree_2048", "subscribers", 1518),
+        ("tree_2048", "nodes", 1518),
+        ("tree_2048", "ports", 1518),
+    ],
+)
+def test_eight_kilobit_a_second_at_fast_clocks(config: str, who: str, size: int, tmp_path: Path) -> None:
+    engine.build(print)
+    frames = 4
+    raw, prepared = run(
+        tmp_path,
+        f"device: {{ config: {config} }}\nduration: 100 ms\ndrain: 60 s\n{who}: [ {{ id: 0, rate: 8 kbit/s, burst: 0 }} ]\n"
+        f"traffic:\n  - constant: {{ queues: 0, rate: {frames * size * 80 - 1} bit/s, size: {size} }}\n",
+    )
+    assert prepared.config.clock_hz >= 220_000_000
+    assert raw["drained"] and raw["packets"]["out"] == frames
+    left = departures(raw, prepared.config.clock_hz)
+    between = size / 1000  # s
+    assert left - left[0] == pytest.approx(between * np.arange(frames), abs=between * frames * 2**-15 + 1e-5)
+
+
 def test_a_drain_takes_as_long_as_lines_and_shapers_need(tmp_path: Path) -> None:
     """A burst of frames of one queue: its shaper, one above it, or its line decides when each of them leaves."""
     print(f"PENSTOCK_SEED={seed()}")

@@ -6,7 +6,6 @@ docs/architecture.md, "Rates as the hardware sees them".
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from penstock.basics.units import format_rate
@@ -22,8 +21,6 @@ def most(setting: str) -> int:
 
 MIN_RATE_BPS, MAX_RATE_BPS = rates.MIN_RATE_BPS, rates.MAX_RATE_BPS
 MAX_LENGTH = most("length")
-# That one packet takes at a shaper: pst_shaper_increment cuts off at 2^29, and a code is 2^-16 off at most.
-MAX_PACKET_CYCLES = (1 << 29) - (1 << 13) - 1
 MAX_BURST_CYCLES = most("burst")
 MAX_LIMIT_PACKETS = most("limit_packets")
 MAX_LIMIT_BYTES = most("limit_bytes")
@@ -119,20 +116,17 @@ def rate_code(bps: int | None, clock_hz: int) -> tuple[int, int]:
     return code
 
 
-@cache
+def time_width(max_frame_bytes: int) -> int:
+    """Return the bits of a time in cycles of a device (TimeWidth of pst_access_edge_core): a largest frame takes an eighth of that at 2^18
+    cycles per byte or more."""
+    return max(32, (max_frame_bytes - 1).bit_length() + 18 + 3)
+
+
 def least_rate(clock_hz: int, max_frame_bytes: int) -> int:
-    """Return the lowest rate in bit/s that is exact: the code holds it, and the time of a largest frame is not cut off."""
-    # Of the longest period, 65,535 * 2^16 in 2^-16 cycles per byte; what is not more than half a step beyond it has its code.
-    least = -(-8 * clock_hz // (1 << MANTISSA_BITS))
-    frame = -(-8 * clock_hz * max_frame_bytes // MAX_PACKET_CYCLES)
-    found = max(MIN_RATE_BPS, least, frame)
-    while True:
-        try:
-            rate_code(found, clock_hz)
-        except UserError:
-            found += 1
-        else:
-            return found
+    """Return the lowest rate in bit/s that is exact: the time of a largest frame is not cut off. Every such rate has a code."""
+    longest = 1 << time_width(max_frame_bytes) - 3  # where pst_shaper_increment cuts off; a code is 2^-16 off at most
+    frame = -(-8 * clock_hz * max_frame_bytes // (longest - (longest >> 16) - 1))
+    return max(MIN_RATE_BPS, frame)
 
 
 def code_rate(mantissa: int, exponent: int, clock_hz: int) -> float | None:

@@ -85,7 +85,7 @@ static inline uint64_t access_edge_rate_decode(uint32_t word, uint32_t clock_hz)
     const uint64_t mantissa = word & ((1u << {MANTISSA_BITS}) - 1u);
     if (mantissa == 0 || clock_hz > ACCESS_EDGE_RATE_MAX_CLOCK_HZ) return 0;
     if (word == ACCESS_EDGE_RATE_UNSHAPED) return UINT64_MAX;
-    return ((uint64_t)clock_hz << 34) / (mantissa << (word >> {MANTISSA_BITS} & {MAX_EXPONENT}u));
+    return ((uint64_t)clock_hz << 34 >> (word >> {MANTISSA_BITS} & {MAX_EXPONENT}u)) / mantissa;
 }}
 
 /* A burst in cycles: the time that its bytes take at the rate. Returns 1; 0, and leaves *cycles alone: it is too long. */

@@ -39,8 +39,8 @@ module pst_aqm
     input  len_t                    s_take_len_i,           // its bytes
     input  backlog_t                s_take_left_i,          // bytes behind it in the queue
     input  logic                    s_take_ect_i,           // it may be marked
-    input  logic [            15:0] s_take_mantissa_i,      // the queue's period, see pst_pkg::shaper_cfg_t; Estimate reads it
-    input  logic [             4:0] s_take_exponent_i,
+    input  logic [MantissaWidth-1:0] s_take_mantissa_i,      // the queue's period, see pst_pkg::shaper_cfg_t; Estimate reads it
+    input  logic [ExponentWidth-1:0] s_take_exponent_i,
     output logic                    m_deq_verdict_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_verdict_queue_o,
     output verdict_e                m_deq_verdict_o,           // VerdictPass when there is none

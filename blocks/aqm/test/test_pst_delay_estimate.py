@@ -12,7 +12,7 @@ from penstock.testing.testkit import parameter, run_module, seed
 
 def setting(rng: random.Random) -> tuple[int, int, int]:
     """Backlog, mantissa, exponent."""
-    return rng.randrange(1 << rng.randrange(1, 26)), rng.choice([0, 1, rng.randrange(32768, 65536)]), rng.randrange(32)
+    return rng.randrange(1 << rng.randrange(1, 26)), rng.choice([0, 1, rng.randrange(32768, 65536)]), rng.randrange(rng.choice([32, 64]))
 
 
 @cocotb.test()

@@ -14,8 +14,8 @@ inline constexpr std::uint32_t kMostLength = 16383;
 inline constexpr unsigned kMantissaWidth = 16;
 inline constexpr std::uint32_t kLeastMantissa = 32768, kMostMantissa = 65535;
 // Of a shaper's period.
-inline constexpr unsigned kExponentWidth = 5;
-inline constexpr std::uint32_t kMostExponent = 31;
+inline constexpr unsigned kExponentWidth = 6;
+inline constexpr std::uint32_t kMostExponent = 63;
 // Burst tolerance of a shaper in cycles.
 inline constexpr unsigned kBurstWidth = 28;
 inline constexpr std::uint32_t kMostBurst = 268435455;
@@ -40,7 +40,7 @@ inline constexpr unsigned kAlphaWidth = 4;
 inline constexpr std::uint32_t kMostAlpha = 15;
 
 // A shaper as one word (pst_pkg::shaper_cfg_t): burst, exponent, mantissa, which begins at bit 0.
-inline constexpr unsigned kExponentAt = 16, kBurstAt = 21;
+inline constexpr unsigned kExponentAt = 16, kBurstAt = 22;
 // An AQM as one word (pst_pkg::aqm_cfg_t): enable, ecn, the upper and the lower half of its setting word, which begins at bit 0.
 inline constexpr unsigned kAqmTargetAt = 18, kAqmEcnAt = 36, kAqmEnableAt = 37;
 

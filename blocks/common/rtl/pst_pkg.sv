@@ -38,11 +38,16 @@ package pst_pkg;
     logic [AqmSettingsWidth-1:0] settings;
   } aqm_cfg_t;
 
-  // A shaper's setting: period = mantissa * 2^(exponent - 15) in 2^-16 cycles per byte; burst in cycles.
+  // The period of a rate: mantissa * 2^(exponent - 15) in 2^-16 cycles per byte.
+  localparam int unsigned MantissaWidth = 16;
+  localparam int unsigned ExponentWidth = 6;
+  localparam int unsigned PeriodWidth   = ExponentWidth + MantissaWidth;
+
+  // A shaper's setting: its period, and its burst in cycles.
   typedef struct packed {
     logic [27:0] burst;
-    logic [4:0]  exponent;
-    logic [15:0] mantissa;
+    logic [ExponentWidth-1:0] exponent;
+    logic [MantissaWidth-1:0] mantissa;
   } shaper_cfg_t;
 
   // Class of a queue under a congested parent; 0 goes first.

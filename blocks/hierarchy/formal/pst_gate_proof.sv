@@ -105,10 +105,15 @@ module pst_gate_proof
 
   function automatic logic [TimeWidth+12:0] increment(len_t len, shaper_cfg_t setting);
     logic [LenWidth+15:0] product;
-    logic [LenWidth+31+15:0] scaled;
+    logic [LenWidth+15+2**ExponentWidth-1:0] scaled;
     product   = len * setting.mantissa;
-    scaled    = ({31'b0, product} << setting.exponent) >> 15;
-    increment = |scaled[LenWidth+31+15:TimeWidth+13] ? '1 : scaled[TimeWidth+12:0];
+    scaled    = ($bits(scaled)'(product) << setting.exponent) >> 15;
+    increment = |(scaled >> (TimeWidth + 13)) ? '1 : scaled[TimeWidth+12:0];
+  endfunction
+
+  // Bits of a product that are beyond the longest increment.
+  function automatic logic [LenWidth+15:0] beyond(logic [ExponentWidth-1:0] exponent);
+    for (int i = 0; i < LenWidth + 16; i++) beyond[i] = i + int'(exponent) >= TimeWidth + 13 + 15;
   endfunction
 
   function automatic cycle_t tolerance(shaper_cfg_t setting);
@@ -126,10 +131,14 @@ module pst_gate_proof
   } rule_t;
 
   // More than any packet takes at the parent's rate: what 2^LenWidth byte take, less its fraction, and a cycle.
+  function automatic logic [63:0] long_span(shaper_cfg_t setting);
+    logic [LenWidth+16+2**ExponentWidth-1:0] product;
+    product   = $bits(product)'(setting.mantissa) << LenWidth;
+    long_span = 64'((product << setting.exponent) >> 31) + 1;
+  endfunction
+
   function automatic whole_t span(shaper_cfg_t setting);
-    logic [63:0] product;
-    product = 64'(2 ** LenWidth) * 64'(setting.mantissa);
-    span    = whole_t'((product << setting.exponent) >> 31) + 1;
+    span = whole_t'(long_span(setting));
   endfunction
 
   // All but the last packet of a batch of 2^result take so long at most, and no longer batch does.
@@ -139,7 +148,7 @@ module pst_gate_proof
   endfunction
 
   function automatic logic slow(shaper_cfg_t setting);
-    slow = span(setting) >= 2 ** SpanWidth;
+    slow = long_span(setting) >= 2 ** SpanWidth;
   endfunction
 
   function automatic rule_t rule(shaper_cfg_t setting);
@@ -659,7 +668,8 @@ module pst_gate_proof
         `PLACES(u_dut.c3_tolerance_q == (walk_q[3] ? OldAge[TimeWidth+15:16] : tolerance(read3_q)));
         `PLACES(u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
 `ifdef PROVE_PLACES
-        a_product : assert (u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+        a_product : assert (u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent
+                            && u_dut.u_increment.beyond_q == beyond(read3_q.exponent));
 `endif
       end
       if (op4) begin

@@ -10,8 +10,8 @@ package pst_hierarchy_pkg;
 
   // Guaranteed rate of a queue or a subscriber: the period, coded as a shaper's; mantissa 0: there is none.
   typedef struct packed {
-    logic [4:0]  exponent;
-    logic [15:0] mantissa;
+    logic [pst_pkg::ExponentWidth-1:0] exponent;
+    logic [pst_pkg::MantissaWidth-1:0] mantissa;
   } guarantee_t;
 
   // Bits of a class in a memory, where there are so many classes.

@@ -33,9 +33,9 @@ struct Guarantee {
     bool due(const GuaranteeSetting& setting, int64_t now) const { return setting.any() && stamps::due(stamp, now); }
     // What was late for longer than `most` cycles is not made up for.
     void limit(int64_t now, int64_t most) { stamp = stamps::later(stamp, stamps::at(now - most)); }
-    // A packet goes by the guarantee. No more than `keep` cycles of what was late are made up for.
-    void charge(const GuaranteeSetting& setting, int64_t now, uint32_t length, int64_t keep) {
-        const int64_t more = Shaper::increment({setting.mantissa, setting.exponent, 0}, length);
+    // A packet goes by the guarantee. No more than `keep` cycles of what was late are made up for; `longest`: what a packet takes at most.
+    void charge(const GuaranteeSetting& setting, int64_t now, uint32_t length, int64_t keep, int64_t longest) {
+        const int64_t more = Shaper::time_of(length, setting.mantissa, setting.exponent, longest);
         stamp = stamps::later(stamps::after(stamp, more), stamps::at(now - keep));
     }
 };

@@ -25,14 +25,14 @@ struct SiblingGuarantees {
         paid = static_cast<uint8_t>(paid & ~bit);
     }
     // The packet of queue `index` comes, or may go: does it begin to go by the guarantee?
-    bool look(uint32_t index, const GuaranteeSetting& setting, int64_t now, uint32_t length, int64_t keep) {
+    bool look(uint32_t index, const GuaranteeSetting& setting, int64_t now, uint32_t length, int64_t keep, int64_t longest) {
         const auto bit = static_cast<uint8_t>(1U << index);
         some = static_cast<uint8_t>(setting.any() ? some | bit : some & ~bit);
         if (paid & bit) return false;
         const bool pays = queues[index].due(setting, now);
         if (pays) {
             paid |= bit;
-            queues[index].charge(setting, now, length, keep);
+            queues[index].charge(setting, now, length, keep, longest);
             last = static_cast<uint8_t>(index);
         }
         return pays;

@@ -56,7 +56,7 @@ inline constexpr int kTolerance = 1024;         // of a gate, cycles, unless the
 inline constexpr int64_t patient(int64_t tolerance) { return tolerance < 8192 ? tolerance / 2 : 4096; }
 inline constexpr unsigned kPlaces = 32;  // operations under way and packets offered; the same and wake-ups that are not taken yet
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
-inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a batch is made for
+inline constexpr uint32_t kLargest = 1 << 14;                    // bytes of a packet that a batch is made for
 inline constexpr int kHoldLeast = 11;                            // log2 of the burst from which on a parent holds back,
 inline constexpr int kHoldMost = 15;                             // and how many doublings of it count
 inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet; a parent that needs as many lets no batches go
@@ -94,10 +94,13 @@ class TimedHierarchy {
         bool empties;  // it has left its queue empty
     };
 
-    // tolerance: ToleranceCycles of the RTL.
-    TimedHierarchy(uint32_t queues, const HierarchySizes& sizes, uint32_t tolerance = hierarchy_timing::kTolerance)
+    // tolerance, time_width: ToleranceCycles and TimeWidth of the RTL.
+    TimedHierarchy(uint32_t queues, const HierarchySizes& sizes, uint32_t tolerance = hierarchy_timing::kTolerance,
+                   int time_width = kLeastTimeWidth)
         : sizes_(sizes),
           tolerance_(tolerance),
+          time_width_(time_width),
+          longest_(Shaper::longest(time_width)),
           shift_(static_cast<unsigned>(__builtin_ctz(sizes.queues_per_subscriber))),
           subscribers_(queues >> shift_),
           groups_{std::vector<Group>(sizes.nodes), std::vector<Group>(sizes.ports)},
@@ -117,7 +120,7 @@ class TimedHierarchy {
             for (Group& group : groups) group.rule.most = group.rule.longest(tolerance);
     }
 
-    void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_, tolerance_); }
+    void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_, tolerance_, time_width_); }
 
     // Nothing can start before a packet is taken.
     bool blocked() const { return places_ == 0 && back_.empty() && taken_.empty(); }
@@ -263,7 +266,7 @@ class TimedHierarchy {
         int64_t time = 0;  // earliest departure of the next packet (schedule/model/stamp.hpp)
         uint32_t burst = 0;
         uint16_t mantissa = 1;
-        uint8_t exponent : 5 = 0;
+        uint8_t exponent : settings::kExponentWidth = 0;
         uint8_t parked : 1 = 0;  // packets wait behind the closed gate
         // How late it may get for the sake of what waits above, as hold_of() says it: as a look finds it, and as the last operation found
         // it.
@@ -280,12 +283,10 @@ class TimedHierarchy {
         }
         int64_t hold_below() const { return holds ? int64_t{1} << (holds + hierarchy_timing::kHoldLeast - 2) : 0; }
         int64_t made_up(uint32_t tolerance) const { return std::max(burst, tolerance); }
-        int64_t increment(int64_t length) const {
-            constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
-            return static_cast<int64_t>(std::min((static_cast<uint64_t>(length) * mantissa << exponent) >> 15, kMost));
-        }
-        void charge(int64_t now, uint32_t length, uint32_t tolerance) {
-            time = stamps::after(stamps::later(time, stamps::at(now - made_up(tolerance))), increment(length));
+        // `longest`: that a packet takes.
+        int64_t increment(uint32_t length, int64_t longest) const { return Shaper::time_of(length, mantissa, exponent, longest); }
+        void charge(int64_t now, uint32_t length, uint32_t tolerance, int64_t longest) {
+            time = stamps::after(stamps::later(time, stamps::at(now - made_up(tolerance))), increment(length, longest));
         }
     };
     // All that a packet asks for at open gates: one cache line.
@@ -316,7 +317,7 @@ class TimedHierarchy {
         bool holds = false;             // a node, when it was looked at last
 
         Rule new_rule(uint32_t tolerance) const {
-            Rule rule{(gate.increment(hierarchy_timing::kLargest) >> 16) + 1, 0};
+            Rule rule{(gate.increment(hierarchy_timing::kLargest, Shaper::longest(kLeastTimeWidth)) >> 16) + 1, 0};
             if (rule.span < hierarchy_timing::kSpanMost) rule.most = rule.longest(gate.made_up(tolerance));
             return rule;
         }
@@ -501,7 +502,7 @@ class TimedHierarchy {
         Gate& gate = gate_of(level, s.id);
         gate.burst = s.shaper.burst;
         gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
-        gate.exponent = s.shaper.exponent & 31;
+        gate.exponent = s.shaper.exponent & settings::kMostExponent;
         if (level == 0) {
             subscribers_[s.id].node = s.parent;
             subscribers_[s.id].weight = s.weight & 15;
@@ -681,7 +682,7 @@ class TimedHierarchy {
                 return give_back(operation.start);
             }
         }
-        gate.charge(clock(level, pick.parent, decided), held.length, tolerance_);
+        gate.charge(clock(level, pick.parent, decided), held.length, tolerance_, longest_);
         if (level == 0) {
             subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order,
                                                    first_of(pick.parent, operation.start));
@@ -745,7 +746,7 @@ class TimedHierarchy {
     // A queue's packet comes, or may go: does it begin to go by the queue's guarantee?
     bool look(int64_t start, uint32_t queue, uint32_t length) {
         return siblings_[queue >> shift_].look(index_of(queue), queue_guarantees_[queue], start + hierarchy_timing::kPay, length,
-                                               sizes_.guarantee_cycles);
+                                               sizes_.guarantee_cycles, longest_);
     }
     // A packet that waits may go: what it was charged counts no more if it goes by the guarantee now.
     void look_again(const Operation& operation) {
@@ -856,7 +857,7 @@ class TimedHierarchy {
         const int64_t decided = start + hierarchy_timing::kDecide[level], looked = decided - hierarchy_timing::kLookAhead;
         if (pick.fresh) seen.guarantee.limit(decided - hierarchy_timing::kAnew, tolerance_);
         if (!go && due(seen, operation, looked)) {
-            seen.guarantee.charge(operation.guarantee, looked, held.length, sizes_.guarantee_cycles);
+            seen.guarantee.charge(operation.guarantee, looked, held.length, sizes_.guarantee_cycles, longest_);
             go = true;
         }
         recent_[level - 1][next_recent_[level - 1]++ % kRecent] = {start, word, credits_[level - 1][word]};
@@ -873,7 +874,7 @@ class TimedHierarchy {
         const int64_t own = clock(level, id, decided);
         Gate& gate = gate_of(level, id);
         if (any_waits(level, id) || !gate.open(own) || (level == 1 && operation.behind)) return wait(level, id, operation, decided);
-        gate.charge(own, operation.packet.length, tolerance_);
+        gate.charge(own, operation.packet.length, tolerance_, longest_);
         pass(level, operation);
     }
 
@@ -928,6 +929,8 @@ class TimedHierarchy {
 
     HierarchySizes sizes_;
     uint32_t tolerance_;
+    int time_width_;
+    int64_t longest_;  // that a packet takes, in 2^-16 cycles
     int64_t last_step_ = 0, swept_ = 0;
     unsigned shift_;  // queue to subscriber
     std::vector<Subscriber> subscribers_;

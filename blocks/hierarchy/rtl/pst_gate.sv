@@ -79,8 +79,8 @@ module pst_gate
   if (Parents < 2 || MaxWaiting < 1) begin : g_bad_size
     $error("pst_gate: Parents (%0d) must be at least 2, MaxWaiting (%0d) at least 1", Parents, MaxWaiting);
   end
-  if (TimeWidth < 16 || TimeWidth > 32 || ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_time
-    $error("pst_gate: TimeWidth (%0d) must be 16 .. 32, ToleranceCycles (%0d) below 2^(TimeWidth-4)", TimeWidth, ToleranceCycles);
+  if (TimeWidth < 16 || TimeWidth > 40 || longint'(ToleranceCycles) >= longint'(2) ** (TimeWidth - 4)) begin : g_bad_time
+    $error("pst_gate: TimeWidth (%0d) must be 16 .. 40, ToleranceCycles (%0d) below 2^(TimeWidth-4)", TimeWidth, ToleranceCycles);
   end
 
   if (PatientCycles >= 2 ** 13) begin : g_bad_patience
@@ -112,7 +112,7 @@ module pst_gate
   localparam int unsigned HoldLeast = 11;
   typedef logic [3:0] hold_t;
 
-  localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
+  localparam cycle_t OldAge = cycle_t'(1) << (TimeWidth - 3);
 
   // --- clearing walk
 
@@ -518,7 +518,7 @@ module pst_gate
   localparam int unsigned LateWidth = SpanWidth + TrainLog;
   typedef logic [LateWidth-1:0] late_t;
 
-  function automatic late_t late_of(logic [31:0] cycles);
+  function automatic late_t late_of(logic [39:0] cycles);
     return |(cycles >> LateWidth) ? '1 : late_t'(cycles);
   endfunction
 
@@ -534,7 +534,7 @@ module pst_gate
 
   always_ff @(posedge clk_i) begin
     d3_push_q <= due_push;
-    d3_late_q <= late_of(32'(d2_late));
+    d3_late_q <= late_of(40'(d2_late));
     d3_whole_q <= d2_late;
     d3_holds_q <= d2_holds;
     given_q   <= m_due_valid_o && m_due_ready_i;
@@ -572,7 +572,8 @@ module pst_gate
       for (int k = 1; k <= int'(TrainLog); k++) if ((late_t'(span) << k) - late_t'(span) <= late) longest = train_t'(k);
     endfunction
 
-    logic [46:0] scaled;
+    localparam int unsigned ScaleShift = 31 - LenWidth;
+    logic [ScaleShift+SpanWidth-1:0] scaled;
     logic t1_valid_q, t1_slow_q, t2_valid_q;
     logic [SpanWidth-1:0] t1_span_q;
     late_t t1_late_q;
@@ -580,14 +581,20 @@ module pst_gate
     rule_t t2_rule_q, d2_rule, d3_rule_q;
     train_t d3_longest;
 
-    assign scaled = (47'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent) >> (31 - LenWidth);
+    // The largest packet takes 2^SpanWidth cycles or more: a bit of the mantissa is beyond them.
+    function automatic logic slow(logic [MantissaWidth-1:0] mantissa, logic [ExponentWidth-1:0] exponent);
+      slow = 1'b0;
+      for (int b = 0; b < int'(MantissaWidth); b++) if (mantissa[b] && int'(exponent) >= int'(ScaleShift + SpanWidth) - b) slow = 1'b1;
+    endfunction
+
+    assign scaled = (ScaleShift + SpanWidth)'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent;
 
     always_ff @(posedge clk_i) begin
       t1_valid_q  <= cfg_take;
       t1_parent_q <= s_cfg_parent_i;
-      t1_slow_q   <= |(scaled >> SpanWidth);
-      t1_span_q   <= SpanWidth'(scaled) + 1'b1;
-      t1_late_q   <= late_of(s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? 32'(s_cfg_shaper_i.burst) : ToleranceCycles);
+      t1_slow_q   <= slow(s_cfg_shaper_i.mantissa, s_cfg_shaper_i.exponent);
+      t1_span_q   <= scaled[ScaleShift+:SpanWidth] + 1'b1;
+      t1_late_q   <= late_of(s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? 40'(s_cfg_shaper_i.burst) : 40'(ToleranceCycles));
       t2_valid_q  <= t1_valid_q;
       t2_parent_q <= t1_parent_q;
       t2_rule_q   <= '{most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
@@ -603,9 +610,12 @@ module pst_gate
     ) u_rule (
         .clk_i,
         .we_i(init || t2_valid_q), .waddr_i(init ? init_parent : t2_parent_q),
-        .wdata_i(init ? rule_t'{most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
+        .wdata_i(init ? rule_t'{most: longest(SpanWidth'(1), late_of(40'(ToleranceCycles))), span: SpanWidth'(1)} : t2_rule_q),
         .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_rule)
     );
+
+    logic unused_scaled;
+    assign unused_scaled = ^scaled[ScaleShift-1:0];
 
     assign d3_longest = longest(d3_rule_q.span, d3_late_q);
     assign d3_train   = d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most;

@@ -176,9 +176,9 @@ module pst_round_credit
     typedef logic [TimeWidth+15:0] stamp_t;    // cycles, 16 bits of fraction
     typedef logic [TimeWidth-1:0] cycle_t;
 
-    localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
+    localparam cycle_t OldAge = cycle_t'(1) << (TimeWidth - 3);
 
-    if (GuaranteeCycles >= 2 ** (TimeWidth - 4) || ToleranceCycles > GuaranteeCycles) begin : g_bad_time
+    if (longint'(GuaranteeCycles) >= longint'(2) ** (TimeWidth - 4) || ToleranceCycles > GuaranteeCycles) begin : g_bad_time
       $error("pst_round_credit: GuaranteeCycles (%0d) must be below 2^(TimeWidth-4) and not below ToleranceCycles (%0d)", GuaranteeCycles,
              ToleranceCycles);
     end

@@ -15,7 +15,7 @@ module pst_sibling_guarantees
     parameter int unsigned QueuesPerSubscriber = 4,       // 2, 4 or 8
     parameter int unsigned GuaranteeCycles = 1_000_000,   // lateness that is made up for, below 2^(TimeWidth-4)
     parameter int unsigned ToleranceCycles = 1024,        // the same of a queue that was empty, not above GuaranteeCycles
-    parameter int unsigned TimeWidth = 32,                // bits of a time in cycles, 16 .. 32
+    parameter int unsigned TimeWidth = 32,                // bits of a time in cycles, 16 .. 40
     parameter string       RamStyle = "auto",
     localparam int unsigned SubscriberWidth = $clog2(Subscribers),
     localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber)
@@ -47,10 +47,11 @@ module pst_sibling_guarantees
 );
 
   localparam int unsigned Q = QueuesPerSubscriber;
-  localparam int unsigned ProductWidth = LenWidth + 16;
+  localparam int unsigned ProductWidth = LenWidth + MantissaWidth;
   localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;
 
-  if (TimeWidth < 16 || TimeWidth > 32 || GuaranteeCycles >= 2 ** (TimeWidth - 4) || ToleranceCycles > GuaranteeCycles) begin : g_bad_time
+  if (TimeWidth < 16 || TimeWidth > 40 || longint'(GuaranteeCycles) >= longint'(2) ** (TimeWidth - 4)
+      || ToleranceCycles > GuaranteeCycles) begin : g_bad_time
     $error("pst_sibling_guarantees: GuaranteeCycles (%0d) must be below 2^(TimeWidth-4) and not below ToleranceCycles (%0d)",
            GuaranteeCycles, ToleranceCycles);
   end
@@ -71,7 +72,7 @@ module pst_sibling_guarantees
     word_t [Q-1:0] queues;
   } group_t;
 
-  localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
+  localparam cycle_t OldAge = cycle_t'(1) << (TimeWidth - 3);
 
   function automatic logic earlier(cycle_t a, cycle_t b);
     return $signed(a - b) < 0;
@@ -86,16 +87,21 @@ module pst_sibling_guarantees
     return earlier(stamp[TimeWidth+15:16], oldest) ? {oldest, 16'b0} : stamp;
   endfunction
 
+  // Bits of a product that the shift takes out of the increment (pst_shaper_increment).
+  function automatic logic [ProductWidth-1:0] beyond(logic [ExponentWidth-1:0] exponent);
+    for (int b = 0; b < int'(ProductWidth); b++) beyond[b] = int'(exponent) >= int'(IncrementWidth) + 15 - b;
+  endfunction
+
   logic [3:1] charge_q, release_q, walk_q;
   index_t [3:1] index_q;
   logic [SubscriberWidth-1:0] walk_subscriber_q;
   group_t c3_group, c3_new, c4_group;
   stamp_t c3_stamp, c3_base;
   logic c3_paid, c3_busy;
-  logic [ProductWidth-1:0] c3_product_q;
-  logic [ProductWidth+15:0] c3_scaled;
+  logic [ProductWidth-1:0] c3_product_q, c3_beyond_q;
+  logic [IncrementWidth+14:0] c3_scaled;
   logic [IncrementWidth-1:0] c3_increment;
-  logic [4:0] c3_exponent_q;
+  logic [ExponentWidth-1:0] c3_exponent_q;
   logic c3_some_q, c3_empties_q, c3_idle, c4_idle_q;
 
   // --- cycle 3: is the packet charged?
@@ -103,8 +109,8 @@ module pst_sibling_guarantees
   assign c3_stamp     = c3_group.queues[index_q[3]].stamp;
   assign c3_paid      = c3_group.queues[index_q[3]].paid;
   assign c3_busy      = c3_group.queues[index_q[3]].busy;
-  assign c3_scaled    = (ProductWidth + 16)'(({31'b0, c3_product_q} << c3_exponent_q) >> 15);
-  assign c3_increment = |c3_scaled[ProductWidth+15:IncrementWidth] ? '1 : c3_scaled[IncrementWidth-1:0];
+  assign c3_scaled    = (IncrementWidth + 15)'(c3_product_q) << c3_exponent_q;
+  assign c3_increment = (c3_product_q & c3_beyond_q) != '0 ? '1 : c3_scaled[15+:IncrementWidth];
 
   always_comb begin
     c3_base = charge_q[3] && !c3_busy ? limited(c3_stamp, now_i - cycle_t'(ToleranceCycles)) : c3_stamp;
@@ -143,6 +149,7 @@ module pst_sibling_guarantees
     index_q       <= {index_q[2:1], s_op_index_i};
     c3_product_q  <= s_op_len_i * s_op_guarantee_i.mantissa;
     c3_exponent_q <= s_op_guarantee_i.exponent;
+    c3_beyond_q   <= beyond(s_op_guarantee_i.exponent);
     c3_some_q     <= s_op_guarantee_i.mantissa != '0;
     c3_empties_q  <= s_op_empties_i;
     c4_idle_q     <= c3_idle;
@@ -164,5 +171,8 @@ module pst_sibling_guarantees
       .valid_i(s_op_valid_i), .addr_i(s_op_walk_i ? walk_subscriber_q : s_op_subscriber_i), .word_o(c3_group),
       .we_i(charge_q[3] || release_q[3] || walk_q[3]), .word_i(c3_new), .word_q_o(c4_group), .init_done_o
   );
+
+  logic unused;
+  assign unused = ^c3_scaled[14:0];
 
 endmodule

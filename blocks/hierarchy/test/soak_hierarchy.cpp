@@ -29,6 +29,7 @@
 
 #include "Vtop.h"
 #include "timing/model/shaper.hpp"
+#include "timing/model/shaper_code.hpp"
 
 namespace {
 
@@ -125,7 +126,7 @@ struct Bench {
         top.s_cfg_valid_i = 1;
         top.s_cfg_what_i = what;
         top.s_cfg_id_i = id;
-        top.s_cfg_shaper_i = (uint64_t{s.burst} << 21) | (uint64_t{s.exponent} << 16) | s.mantissa;
+        top.s_cfg_shaper_i = penstock::encode_shaper(s);
         top.s_cfg_parent_i = above;
         top.s_cfg_class_i = cls;
         top.s_cfg_weight_i = weight - 1;

@@ -48,7 +48,7 @@ async def random_settings(dut) -> None:
         for _ in range(rng.randrange(1, 6)):
             what = rng.choice(chosen)[0] if chosen and rng.random() < 0.6 else rng.randrange(4)
             place = what, rng.randrange(min(ids[what], 3))
-            shaper = rng.getrandbits(28) << 21 | rng.randrange(32) << 16 | rng.choice([0, 1, rng.getrandbits(16)])
+            shaper = rng.getrandbits(28) << 22 | rng.randrange(64) << 16 | rng.choice([0, 1, rng.getrandbits(16)])
             word = {
                 "shaper": shaper, "parent": rng.randrange(parents.get(what, 1)), "class": rng.randrange(4), "weight": rng.randrange(8),
             }  # fmt: skip

@@ -13,6 +13,7 @@
 
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/stamp.hpp"
+#include "blocks/timing/model/shaper.hpp"
 
 namespace penstock {
 
@@ -62,11 +63,14 @@ class ShapedSchedule {
   public:
     static constexpr int kLast = schedule_timing::kStamp + VerdictStages;  // age in which the stamp is written
 
-    // tolerance: ToleranceCycles of the RTL.
-    ShapedSchedule(Record* records, std::uint32_t queues, std::uint32_t tolerance = schedule_timing::kTolerance)
+    // tolerance, time_width: ToleranceCycles and TimeWidth of the RTL.
+    ShapedSchedule(Record* records, std::uint32_t queues, std::uint32_t tolerance = schedule_timing::kTolerance,
+                   int time_width = kLeastTimeWidth)
         : records_(records),
           queues_(queues),
           tolerance_(tolerance),
+          time_width_(time_width),
+          longest_(Shaper::longest(time_width)),
           wheel_(slots(queues)),
           used_(slots(queues) / 64),
           mask_(slots(queues) - 1),
@@ -80,7 +84,7 @@ class ShapedSchedule {
 
     // As after a reset whose memories are cleared; `now` is the first cycle that is stepped.
     void start(std::int64_t now) {
-        *this = ShapedSchedule(records_, queues_, tolerance_);
+        *this = ShapedSchedule(records_, queues_, tolerance_, time_width_);
         cursor_ = ((now - 1) >> schedule_timing::kSlotShift) + 1;
         last_walk_ = now - 1;
         last_step_ = now - 1;
@@ -382,10 +386,8 @@ class ShapedSchedule {
 
     // GCRA (model/shaper.hpp).
     std::int64_t next_departure(const Op& o, std::int64_t now, std::uint32_t length) const {
-        constexpr std::uint64_t kMost = (std::uint64_t{1} << 45) - 1;  // 2^29 cycles
-        const std::uint64_t scaled = (std::uint64_t{length} * o.setting.mantissa << o.setting.exponent) >> 15;
         const std::int64_t floor = stamps::at(now - std::max(o.setting.burst, tolerance_));
-        return stamps::after(stamps::later(o.time, floor), static_cast<std::int64_t>(std::min(scaled, kMost)));
+        return stamps::after(stamps::later(o.time, floor), Shaper::time_of(length, o.setting.mantissa, o.setting.exponent, longest_));
     }
 
     // A packet of this queue gets through in this cycle.
@@ -502,6 +504,8 @@ class ShapedSchedule {
 
     Record* records_;
     std::uint32_t queues_, tolerance_;
+    int time_width_;
+    std::int64_t longest_;  // that a packet takes, in 2^-16 cycles
 
     // decisions
     Op ops_[kOps] = {};

@@ -15,7 +15,7 @@
 namespace penstock {
 
 // Of everything below: with each change of it another one, so that what was compiled against the old one is refused.
-inline constexpr std::uint32_t kSchedulerModelVersion = 1;
+inline constexpr std::uint32_t kSchedulerModelVersion = 2;
 
 // What a scheduler is told. Everything that a packet does is told three cycles after the queue manager has committed it, a dequeue before
 // the enqueue of the same cycle.
@@ -51,7 +51,7 @@ struct SchedulerOutputs {
 
 class SchedulerModel {
   public:
-    static constexpr unsigned kWordBits = 49;  // of a queue's setting word
+    static constexpr unsigned kWordBits = 50;  // of a queue's setting word
     static constexpr std::int64_t kNever = INT64_MAX;
 
     virtual ~SchedulerModel() = default;

@@ -43,7 +43,7 @@ module pst_schedule
     input  logic [LimitBytesWidth-1:0] s_ret_left_i,     // own: one cycle later, bytes left in the queue
     input  len_t                    s_ret_head_i,        // own: two cycles later, length of the packet behind it
     input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
-    output logic [            20:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
+    output logic [ PeriodWidth-1:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
     input  logic                    credit_i,            // a packet was taken downstream
     // Hierarchy: with m_deq_take_o, the packet must follow one that is in the hierarchy; only if one cycle before there was room for it
     output logic                    m_ahead_o,
@@ -65,7 +65,7 @@ module pst_schedule
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
     output logic                    m_look_valid_o,
     output shaper_cfg_t             m_look_shaper_o,
-    output logic [31:0]             now_o,               // cycles since reset, modulo 2^32
+    output logic [   TimeWidth-1:0] now_o,               // cycles since reset, modulo 2^TimeWidth
     output logic                    init_done_o
 );
 
@@ -99,7 +99,7 @@ module pst_schedule
 
     told_t ret1_q, ret2_q, enq1_q, enq2_q;
     logic [LimitBytesWidth-1:0] left_q, backlog_q;
-    logic [31:0] now_q;
+    logic [TimeWidth-1:0] now_q;
 
     always_ff @(posedge clk_i) begin
       now_q     <= now_q + 1'b1;
@@ -121,7 +121,7 @@ module pst_schedule
     pst_schedule_own #(
         .Queues(Queues), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (
-        .clk_i, .rst_i, .now_i(now_q),
+        .clk_i, .rst_i, .now_i(32'(now_q)),
         .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .s_active_len_i,
         .s_enq_valid_i(enq2_q.valid), .s_enq_queue_i(enq2_q.queue_id), .s_enq_len_i(enq2_q.len), .s_enq_backlog_i(backlog_q),
         .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
@@ -148,7 +148,7 @@ module pst_schedule
     // What a scheduler must keep to, in words for its author.
     logic [Queues-1:0] has_q;         // announced, and not empty since
     logic [Queues-1:0] asked_q;       // not yet taken or left
-    logic [31:0] from_q[Queues];      // cycle from which it may be asked for
+    logic [TimeWidth-1:0] from_q[Queues];    // cycle from which it may be asked for
     logic ask1_q, ask2_q, init_late_q;
     logic [QueueIdWidth-1:0] queue1_q, queue2_q;
     logic [$clog2(Credits+2)-1:0] out_q;    // packets on their way out
@@ -159,11 +159,11 @@ module pst_schedule
       ask2_q      <= ask1_q;
       queue2_q    <= queue1_q;
       out_q       <= out_q + $bits(out_q)'(ask2_q && m_deq_take_o) - $bits(out_q)'(credit_i);
-      init_late_q <= now_q >= 32'(Queues) && !init_done_o;
+      init_late_q <= now_q >= TimeWidth'(Queues) && !init_done_o;
       if (m_deq_valid_o) asked_q[m_deq_queue_o] <= 1'b1;
       if (ask2_q) begin
         asked_q[queue2_q] <= 1'b0;
-        from_q[queue2_q]  <= now_q + (m_deq_take_o ? 32'd5 : 32'd1);    // two cycles after the answer, which comes three cycles from now
+        from_q[queue2_q]  <= now_q + TimeWidth'(m_deq_take_o ? 5 : 1);    // two cycles after the answer, which comes three cycles from now
       end
       if (s_ret_valid_i && !s_ret_backlogged_i) has_q[s_ret_queue_i] <= 1'b0;
       if (s_active_valid_i && s_active_ready_o) begin    // the later one, if both in one cycle
@@ -196,7 +196,7 @@ module pst_schedule
 `endif
   end else begin : g_passthrough
     pst_schedule_passthrough #(
-        .Queues(Queues), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+        .Queues(Queues), .TimeWidth(TimeWidth), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (
         .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o

@@ -7,6 +7,7 @@ module pst_schedule_passthrough
   import pst_pkg::*;
 #(
     parameter int unsigned Queues = 64,      // >= 2
+    parameter int unsigned TimeWidth = 32,   // bits of a time in cycles
     parameter int unsigned Credits = 32,     // packets that fit downstream
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -23,13 +24,13 @@ module pst_schedule_passthrough
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  logic                    s_ret_backlogged_i,
     input  logic                    credit_i,
-    output logic [31:0]             now_o,
+    output logic [   TimeWidth-1:0] now_o,
     output logic                    init_done_o
 );
 
   localparam int unsigned PlaceDepth = 16;    // bounds the decisions in flight
 
-  logic [31:0] now_q;
+  logic [TimeWidth-1:0] now_q;
   logic ready_valid, ready_take;
   logic [QueueIdWidth-1:0] ready_queue, ret_queue, place_queue_q;
   logic [$clog2(PlaceDepth+1)-1:0] unused_level;

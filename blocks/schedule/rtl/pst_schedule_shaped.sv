@@ -41,7 +41,7 @@ module pst_schedule_shaped
     input  logic                    s_ret_backlogged_i,
     // VerdictStages + 3 cycles after the answer: the packet is not to be sent. It is not charged; downstream gives its credit back
     input  logic                    s_drop_i,
-    output logic [            20:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
+    output logic [ PeriodWidth-1:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
     input  logic                    credit_i,          // a packet was taken downstream
     // Hierarchy: with m_deq_take_o, the queue has a packet in the hierarchy that this one must follow (pst_send_ahead); only if one cycle before
     // there was room for it
@@ -64,7 +64,7 @@ module pst_schedule_shaped
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
     output logic                    m_look_valid_o,
     output shaper_cfg_t             m_look_shaper_o,
-    output logic [31:0]             now_o,
+    output logic [   TimeWidth-1:0] now_o,
     output logic                    init_done_o
 );
 
@@ -77,7 +77,7 @@ module pst_schedule_shaped
   localparam int unsigned PaceDelay = 7;
   localparam int unsigned KeptDelay = 14;
 
-  if (ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_tolerance
+  if (longint'(ToleranceCycles) >= longint'(2) ** (TimeWidth - 4)) begin : g_bad_tolerance
     $error("pst_schedule_shaped: ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", ToleranceCycles);
   end
   if (VerdictStages > 5) begin : g_bad_stages
@@ -136,7 +136,7 @@ module pst_schedule_shaped
 
   pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign now_o = 32'(now_q);
+  assign now_o = now_q;
   assign init_done_o = !init && lists_init_done && hierarchy_init_done;
 
   function automatic logic through(queue_t queue_id);
@@ -153,7 +153,7 @@ module pst_schedule_shaped
   op_t [Last:0] r_q;
   hierarchy_t b2_hierarchy;
   shaper_cfg_t cfg_b2;
-  logic [20:0] period_b3_q, period_r0_q;              // exponent, mantissa
+  logic [PeriodWidth-1:0] period_b3_q, period_r0_q;   // exponent, mantissa
   logic [27:0] tolerance_q;                           // at B3
   cycle_t floor_q;                                    // at R0: decision less tolerance
   time_t time_b2, time_b3_q, time_r0_q, time_r3, time_last;
@@ -292,7 +292,8 @@ module pst_schedule_shaped
       .TimeWidth(TimeWidth)
   ) u_shaper (
       .clk_i,
-      .time_i(time_r0_q), .floor_i(floor_q), .len_i(s_ret_len_i), .mantissa_i(period_r0_q[15:0]), .exponent_i(period_r0_q[20:16]),
+      .time_i(time_r0_q), .floor_i(floor_q), .len_i(s_ret_len_i), .mantissa_i(period_r0_q[MantissaWidth-1:0]),
+      .exponent_i(period_r0_q[PeriodWidth-1:MantissaWidth]),
       .time_o(time_r3), .hold_o(hold_r3)
   );
 
@@ -319,7 +320,7 @@ module pst_schedule_shaped
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So do
   // parking, waiting, a drop and a gate's operation, for a walk that meets the queue on its way here leaves the stamp to them. Of a frozen
   // stamp, which does not get old, they keep the last cycle of the wait in the past.
-  localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
+  localparam cycle_t OldAge = cycle_t'(1) << (TimeWidth - 3);
   logic walk_old_q, time_we, hold_we, no_place, no_place_q, ret_taken_q, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;

@@ -7,7 +7,8 @@
 // Arguments: queues, packets, seed, shaping (0, 1), load (permille of cycles with an arrival), time_width, tolerance (cycles),
 // gates (1: gates close and open at random), taken (permille of cycles in which the output takes a packet), idle (1: long pauses, longer
 // than the time stamps' range), pattern (0 random, 1 one queue), stages (VerdictStages), drops (permille of packets that are dropped
-// after they were taken: they are not charged), slow (not 0: every queue has this exponent of the period). Prints packets=, cycles=,
+// after they were taken: they are not charged), slow (not 0: every queue has this exponent of the period), length (of each packet; 0:
+// drawn). Prints packets=, cycles=,
 // lateness= (largest, cycles after both the time and the announcement), gate= (largest from opening to service), throughput= (decisions per
 // 1000 cycles while everything is backlogged).
 #include <algorithm>
@@ -23,6 +24,7 @@
 
 #include "Vtop.h"
 #include "timing/model/shaper.hpp"
+#include "timing/model/shaper_code.hpp"
 
 namespace {
 
@@ -131,7 +133,7 @@ struct Bench {
     void offer(uint32_t q, penstock::ShaperSetting s) {
         top.s_cfg_valid_i = 1;
         top.s_cfg_queue_i = q;
-        top.s_cfg_shaper_i = (uint64_t{s.burst} << 21) | (uint64_t{s.exponent} << 16) | s.mantissa;
+        top.s_cfg_shaper_i = penstock::encode_shaper(s);
         settings.push_back({~uint64_t{0}, q, s});
     }
 
@@ -195,7 +197,7 @@ struct Bench {
             const uint32_t id = args["pattern"] == 1 ? 3 : rng() % queues.size();
             Queue& q = queues[id];
             if (q.lengths.size() < 200) {
-                q.lengths.push_back(14 + rng() % (rng() % 4 ? 1500 : 9587));
+                q.lengths.push_back(args["length"] ? args["length"] : 14 + rng() % (rng() % 4 ? 1500 : 9587));
                 offered++;
                 if (q.lengths.size() == 1) active.push_back(id);
             }

@@ -30,6 +30,7 @@ def soak(parameters: dict[str, object], **arguments: int) -> dict[str, int]:
             "stages": int(parameters.get("VerdictStages", 0)),
             "drops": 0,
             "slow": 0,
+            "length": 0,
             "packets": 300_000,
             **arguments,
         },
@@ -57,6 +58,18 @@ def test_many_slow_queues_wait_within_the_horizon() -> None:
     """The wheel grows with the queues: 16,384 of them wait for long, and those that are due do not wait for visits to the others."""
     counts = soak({"Queues": 16_384}, slow=21, load=250, packets=60_000)
     assert counts["lateness"] <= 100, counts
+
+
+@pytest.mark.parametrize(
+    "width, exponent, length",
+    [(32, 33, 1), (35, 33, 1), (35, 22, 9_600), (20, 22, 0), (20, 47, 1), (20, 63, 0)],
+    ids=["32-slow", "35-slow", "35-jumbo", "20-at-the-limit", "20-beyond-it", "20-far-beyond-it"],
+)
+def test_slow_queues(width: int, exponent: int, length: int) -> None:
+    """Periods beyond 2^16 cycles per byte, and packets that take as long as the range of times allows, or would take longer."""
+    parameters = SMALL | {"TimeWidth": width}
+    counts = soak(parameters, slow=exponent, length=length, load=10, packets=100)
+    assert counts["lateness"] <= 100 and counts["cycles"] > 400_000, counts
 
 
 def test_idle_longer_than_time_stamps() -> None:

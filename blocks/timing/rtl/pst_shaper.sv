@@ -9,21 +9,21 @@
 module pst_shaper
   import pst_pkg::*;
 #(
-    parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 32; below 32 only to see wrap-around in tests
+    parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 40; below 32 only to see wrap-around in tests
     localparam int unsigned StampWidth = TimeWidth + 16
 ) (
     input  logic                  clk_i,
     input  logic [StampWidth-1:0] time_i,        // earliest departure time of the packet that leaves
     input  logic [ TimeWidth-1:0] floor_i,       // cycle before which no credit is kept
     input  len_t                  len_i,         // the packet's length in bytes
-    input  logic [          15:0] mantissa_i,    // period, see shaper_cfg_t
-    input  logic [           4:0] exponent_i,
+    input  logic [MantissaWidth-1:0] mantissa_i,    // period, see shaper_cfg_t
+    input  logic [ExponentWidth-1:0] exponent_i,
     output logic [StampWidth-1:0] time_o,        // earliest departure time of the next packet
     output logic [ TimeWidth-1:0] hold_o         // last cycle in which that one has to wait: time_o rounded up to cycles, less one
 );
 
-  if (TimeWidth < 16 || TimeWidth > 32) begin : g_bad_time
-    $error("pst_shaper: TimeWidth is %0d, allowed: 16 .. 32", TimeWidth);
+  if (TimeWidth < 16 || TimeWidth > 40) begin : g_bad_time
+    $error("pst_shaper: TimeWidth is %0d, allowed: 16 .. 40", TimeWidth);
   end
 
   localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;

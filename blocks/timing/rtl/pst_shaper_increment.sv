@@ -5,28 +5,37 @@
 module pst_shaper_increment
   import pst_pkg::*;
 #(
-    parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 32
+    parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 40
     localparam int unsigned IncrementWidth = TimeWidth - 3 + 16
 ) (
     input  logic                      clk_i,
     input  len_t                      len_i,          // the packet's length in bytes
-    input  logic [              15:0] mantissa_i,     // period, see shaper_cfg_t
-    input  logic [               4:0] exponent_i,
+    input  logic [ MantissaWidth-1:0] mantissa_i,     // period, see shaper_cfg_t
+    input  logic [ ExponentWidth-1:0] exponent_i,
     output logic [IncrementWidth-1:0] increment_o     // 2^-16 cycles
 );
 
-  localparam int unsigned ProductWidth = LenWidth + 16;
+  localparam int unsigned ProductWidth = LenWidth + MantissaWidth;
 
-  logic [ProductWidth-1:0] product_q;
-  logic [4:0] exponent_q;
-  logic [ProductWidth+15:0] scaled;
+  logic [ProductWidth-1:0] product_q, beyond_q;
+  logic [ExponentWidth-1:0] exponent_q;
+  logic [IncrementWidth+14:0] scaled;
 
-  assign scaled = (ProductWidth + 16)'(({31'b0, product_q} << exponent_q) >> 15);
+  // Bits of the product that the shift takes out of the increment.
+  function automatic logic [ProductWidth-1:0] beyond(logic [ExponentWidth-1:0] exponent);
+    for (int b = 0; b < int'(ProductWidth); b++) beyond[b] = int'(exponent) >= int'(IncrementWidth) + 15 - b;
+  endfunction
+
+  assign scaled = (IncrementWidth + 15)'(product_q) << exponent_q;
 
   always_ff @(posedge clk_i) begin
     product_q   <= len_i * mantissa_i;
     exponent_q  <= exponent_i;
-    increment_o <= |scaled[ProductWidth+15:IncrementWidth] ? '1 : scaled[IncrementWidth-1:0];
+    beyond_q    <= beyond(exponent_i);
+    increment_o <= (product_q & beyond_q) != '0 ? '1 : scaled[15+:IncrementWidth];
   end
+
+  logic unused;
+  assign unused = ^scaled[14:0];
 
 endmodule

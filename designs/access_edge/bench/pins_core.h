@@ -30,7 +30,7 @@ struct pst_core_pins {
     uint16_t ev_len_o;
     uint32_t ev_queue_o;
     uint32_t m_drop_desc_o;
-    /* all settings of one queue at once; shaper is burst << 21 | exponent << 16 | mantissa */
+    /* all settings of one queue at once; shaper is burst << 22 | exponent << 16 | mantissa */
     uint64_t s_cfg_shaper_i;
     uint32_t s_cfg_queue_i, s_cfg_limit_bytes_i;
     uint16_t s_cfg_limit_packets_i;

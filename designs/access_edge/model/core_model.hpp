@@ -39,7 +39,7 @@ struct CoreSetting {
 // No hierarchy: what leaves the output FIFO leaves the core.
 struct NoHierarchy {
     static constexpr bool kHierarchy = false;
-    NoHierarchy(std::uint32_t, const HierarchySizes&, std::uint32_t) {}
+    NoHierarchy(std::uint32_t, const HierarchySizes&, std::uint32_t, int) {}
 };
 
 // pst_hierarchy and what stands before it.
@@ -70,14 +70,14 @@ class CoreModel {
         bool empties;     // it has left its queue empty
     };
 
-    // own: of a core with an own scheduler, which. tolerance: ToleranceCycles of the RTL.
+    // own: of a core with an own scheduler, which. tolerance, time_width: ToleranceCycles and TimeWidth of the RTL.
     CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& hierarchy = {},
-              const OwnScheduler& own = {}, std::uint32_t tolerance = schedule_timing::kTolerance)
+              const OwnScheduler& own = {}, std::uint32_t tolerance = schedule_timing::kTolerance, int time_width = kLeastTimeWidth)
         : records_(queues),
           manager_(records_.data(), descriptors),
-          schedule_(make_schedule(records_.data(), queues, own, tolerance)),
+          schedule_(make_schedule(records_.data(), queues, own, tolerance, time_width)),
           judge_(queues, descriptors, aqm),
-          hierarchy_(queues, hierarchy, tolerance) {}
+          hierarchy_(queues, hierarchy, tolerance, time_width) {}
 
     // Cycles after reset until init_done_o, which is a register.
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues) + 1; }
@@ -258,11 +258,11 @@ class CoreModel {
     static constexpr bool kOwnSchedule = std::is_same_v<Schedule<CoreRecord>, OwnSchedule<CoreRecord>>;
 
     static Schedule<CoreRecord> make_schedule(CoreRecord* records, std::uint32_t queues, [[maybe_unused]] const OwnScheduler& own,
-                                              [[maybe_unused]] std::uint32_t tolerance) {
+                                              [[maybe_unused]] std::uint32_t tolerance, [[maybe_unused]] int time_width) {
         if constexpr (kOwnSchedule)
             return Schedule<CoreRecord>(records, queues, own);
-        else if constexpr (std::is_constructible_v<Schedule<CoreRecord>, CoreRecord*, std::uint32_t, std::uint32_t>)
-            return Schedule<CoreRecord>(records, queues, tolerance);
+        else if constexpr (std::is_constructible_v<Schedule<CoreRecord>, CoreRecord*, std::uint32_t, std::uint32_t, int>)
+            return Schedule<CoreRecord>(records, queues, tolerance, time_width);
         else
             return Schedule<CoreRecord>(records, queues);
     }

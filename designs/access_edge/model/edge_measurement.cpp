@@ -21,7 +21,7 @@ using namespace engine;
 
 namespace {
 
-// What lateness is measured against: shapers (one code for each queue, burst << 21 | exponent << 16 | mantissa), the output link,
+// What lateness is measured against: shapers (one code for each queue, burst << 22 | exponent << 16 | mantissa), the output link,
 // the cycle from which departures count, and what the shapers make up for.
 struct LatenessSettings {
     std::vector<std::uint64_t> shapers;

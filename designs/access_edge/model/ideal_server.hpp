@@ -96,7 +96,7 @@ class IdealServer {
     Time update(uint32_t queue, Time time, int64_t now, uint32_t length) const {
         const ShaperSetting setting = decode_shaper(shapers_[queue]);
         const Time floor = Time{now - std::max<int64_t>(setting.burst, tolerance_)} * (1 << Shaper::kFraction);
-        return std::max(time, floor) + Shaper::increment(setting, length);
+        return std::max(time, floor) + Shaper::increment(setting, length, kMostTimeWidth);
     }
 
     uint32_t allocate() {

@@ -35,7 +35,7 @@ class OwnRates {
         --q.waiting;
         // As Shaper::update(), for as long as one likes.
         const Time floor = Time{cycle - std::max<std::int64_t>(q.setting.burst, tolerance_)} * (1 << Shaper::kFraction);
-        q.time = std::max(q.time, floor) + Shaper::increment(q.setting, length);
+        q.time = std::max(q.time, floor) + Shaper::increment(q.setting, length, kMostTimeWidth);
         q.shut = shuts(queue, cycle);
         return q.held() - before;
     }

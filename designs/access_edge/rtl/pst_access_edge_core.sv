@@ -116,6 +116,11 @@ module pst_access_edge_core
     output logic                         init_done_o
 );
 
+  // Bits of a time in cycles: a packet of the largest size takes an eighth of that at 2^18 cycles per byte or more (pst_shaper), which is 8 kbit/s
+  // at up to 262 MHz.
+  localparam int unsigned LeastTimeWidth = $clog2(MaxPacketBytes) + 18 + 3;
+  localparam int unsigned TimeWidth = LeastTimeWidth > 32 ? LeastTimeWidth : 32;
+
   localparam int unsigned Credits = 32;
   localparam int unsigned DoneCredits = 32;    // packets through the hierarchy that the scheduler can keep until it has told their queues
   // Stages until a verdict is there: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6. The scheduler waits so long, and with
@@ -150,7 +155,8 @@ module pst_access_edge_core
   logic [DescIdWidth-1:0] ret_desc;
   len_t ret_len, ret_head, active_len;
   logic [LimitBytesWidth-1:0] ret_left, ev_backlog;
-  logic [20:0] ret_period;
+  logic [PeriodWidth-1:0] ret_period;
+  logic [TimeWidth-1:0] now;
   logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take, cfg_may_q;
   logic judged_valid, judged_drop, judged_drop_q, judged_mark, judged_empties;
   logic [QueueIdWidth-1:0] judged_queue;
@@ -273,12 +279,17 @@ module pst_access_edge_core
     m_look_limit_bytes_o   <= look_limit_bytes;
   end
 
+  assign now_o = 32'(now);
+
+  logic unused_now;
+  assign unused_now = ^now;
+
   assign m_look_age_o       = Stamps && !head_empty_q[1] ? age : '0;
   assign m_look_age_known_o = !Stamps || head_known_q[1];
 
   pst_schedule #(
       .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .ToleranceCycles(ToleranceCycles), .Credits(Credits),
-      .VerdictStages(VerdictStages), .Hierarchy(Hierarchy), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
+      .TimeWidth(TimeWidth), .VerdictStages(VerdictStages), .Hierarchy(Hierarchy), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
@@ -295,7 +306,7 @@ module pst_access_edge_core
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .s_look_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
       .m_look_valid_o(queue_read), .m_look_shaper_o(queue_shaper),
-      .now_o, .init_done_o(schedule_init_done)
+      .now_o(now), .init_done_o(schedule_init_done)
   );
 
   // --- read-back: of a queue the scheduler has one part, the AQM another, the hierarchy the third
@@ -449,9 +460,9 @@ module pst_access_edge_core
     pst_hierarchy #(
         .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
         .ToleranceCycles(ToleranceCycles), .PayloadWidth(1 + DescIdWidth), .DoneCredits(DoneCredits), .GuaranteeCycles(GuaranteeCycles),
-        .RamStyle(QueueRamStyle)
+        .TimeWidth(TimeWidth), .RamStyle(QueueRamStyle)
     ) u_hierarchy (
-        .clk_i, .rst_i, .now_i(now_o),
+        .clk_i, .rst_i, .now_i(now),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
         .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len), .s_packet_empties_i(packet_empties),
         .m_out_valid_o(sends), .m_out_ready_i(sends_ready), .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,

@@ -42,7 +42,7 @@ module pst_access_edge_judge
     input  len_t                       s_ret_len_i,
     input  logic                       s_ret_empties_i,     // it has left its queue empty
     input  logic [LimitBytesWidth-1:0] s_ret_left_i,        // one cycle later: the bytes that it leaves behind
-    input  logic [20:0]                s_ret_period_i,      // exponent and mantissa of its queue's shaper
+    input  logic [PeriodWidth-1:0]     s_ret_period_i,      // exponent and mantissa of its queue's shaper
     output logic                       m_judged_valid_o,
     output logic [QueueIdWidth-1:0]    m_judged_queue_o,
     output logic [DescIdWidth-1:0]     m_judged_desc_o,
@@ -133,7 +133,7 @@ module pst_access_edge_judge
 
   packet_t [Judged:1] packet_q;
   logic [Take:1] valid_q;
-  logic [20:0] period_q, period_take_q;
+  logic [PeriodWidth-1:0] period_q, period_take_q;
   logic [LimitBytesWidth-1:0] left_q;
 
   always_ff @(posedge clk_i) begin
@@ -162,7 +162,8 @@ module pst_access_edge_judge
       .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(m_arrive_verdict_o),
       .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_queue_i),
       .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
-      .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
+      .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[MantissaWidth-1:0]),
+      .s_take_exponent_i(period_take_q[PeriodWidth-1:MantissaWidth]),
       .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_queue), .m_deq_verdict_o(verdict),
       .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_i(s_cfg_aqm_i),
       .s_read_valid_i, .s_read_queue_i, .m_read_valid_o, .m_read_cfg_o(m_read_aqm_o),

@@ -556,7 +556,7 @@ module pst_access_edge_regs (
                 logic load_next;
             } mantissa;
             struct {
-                logic [4:0] next;
+                logic [5:0] next;
                 logic load_next;
             } exponent;
         } queue_rate;
@@ -620,7 +620,7 @@ module pst_access_edge_regs (
                 logic load_next;
             } mantissa;
             struct {
-                logic [4:0] next;
+                logic [5:0] next;
                 logic load_next;
             } exponent;
         } tree_rate;
@@ -700,7 +700,7 @@ module pst_access_edge_regs (
                 logic load_next;
             } mantissa;
             struct {
-                logic [4:0] next;
+                logic [5:0] next;
                 logic load_next;
             } exponent;
         } tree_guarantee;
@@ -724,7 +724,7 @@ module pst_access_edge_regs (
                 logic [15:0] value;
             } mantissa;
             struct {
-                logic [4:0] value;
+                logic [5:0] value;
             } exponent;
         } queue_rate;
         struct {
@@ -775,7 +775,7 @@ module pst_access_edge_regs (
                 logic [15:0] value;
             } mantissa;
             struct {
-                logic [4:0] value;
+                logic [5:0] value;
             } exponent;
         } tree_rate;
         struct {
@@ -841,7 +841,7 @@ module pst_access_edge_regs (
                 logic [15:0] value;
             } mantissa;
             struct {
-                logic [4:0] value;
+                logic [5:0] value;
             } exponent;
         } tree_guarantee;
         struct {
@@ -911,12 +911,12 @@ module pst_access_edge_regs (
     assign hwif_out.queue_rate.mantissa.value = field_storage.queue_rate.mantissa.value;
     // Field: pst_access_edge_regs.queue_rate.exponent
     always_comb begin
-        automatic logic [4:0] next_c;
+        automatic logic [5:0] next_c;
         automatic logic load_next_c;
         next_c = field_storage.queue_rate.exponent.value;
         load_next_c = '0;
         if(decoded_reg_strb.queue_rate && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.queue_rate.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
+            next_c = (field_storage.queue_rate.exponent.value & ~decoded_wr_biten[21:16]) | (decoded_wr_data[21:16] & decoded_wr_biten[21:16]);
             load_next_c = '1;
         end else if(hwif_in.queue_rate.exponent.we) begin // HW Write - we
             next_c = hwif_in.queue_rate.exponent.next;
@@ -927,7 +927,7 @@ module pst_access_edge_regs (
     end
     always_ff @(posedge clk) begin
         if(rst) begin
-            field_storage.queue_rate.exponent.value <= 5'h0;
+            field_storage.queue_rate.exponent.value <= 6'h0;
         end else begin
             if(field_combo.queue_rate.exponent.load_next) begin
                 field_storage.queue_rate.exponent.value <= field_combo.queue_rate.exponent.next;
@@ -1208,12 +1208,12 @@ module pst_access_edge_regs (
     assign hwif_out.tree_rate.mantissa.value = field_storage.tree_rate.mantissa.value;
     // Field: pst_access_edge_regs.tree_rate.exponent
     always_comb begin
-        automatic logic [4:0] next_c;
+        automatic logic [5:0] next_c;
         automatic logic load_next_c;
         next_c = field_storage.tree_rate.exponent.value;
         load_next_c = '0;
         if(decoded_reg_strb.tree_rate && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.tree_rate.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
+            next_c = (field_storage.tree_rate.exponent.value & ~decoded_wr_biten[21:16]) | (decoded_wr_data[21:16] & decoded_wr_biten[21:16]);
             load_next_c = '1;
         end else if(hwif_in.tree_rate.exponent.we) begin // HW Write - we
             next_c = hwif_in.tree_rate.exponent.next;
@@ -1224,7 +1224,7 @@ module pst_access_edge_regs (
     end
     always_ff @(posedge clk) begin
         if(rst) begin
-            field_storage.tree_rate.exponent.value <= 5'h0;
+            field_storage.tree_rate.exponent.value <= 6'h0;
         end else begin
             if(field_combo.tree_rate.exponent.load_next) begin
                 field_storage.tree_rate.exponent.value <= field_combo.tree_rate.exponent.next;
@@ -1545,12 +1545,12 @@ module pst_access_edge_regs (
     assign hwif_out.tree_guarantee.mantissa.value = field_storage.tree_guarantee.mantissa.value;
     // Field: pst_access_edge_regs.tree_guarantee.exponent
     always_comb begin
-        automatic logic [4:0] next_c;
+        automatic logic [5:0] next_c;
         automatic logic load_next_c;
         next_c = field_storage.tree_guarantee.exponent.value;
         load_next_c = '0;
         if(decoded_reg_strb.tree_guarantee && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.tree_guarantee.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
+            next_c = (field_storage.tree_guarantee.exponent.value & ~decoded_wr_biten[21:16]) | (decoded_wr_data[21:16] & decoded_wr_biten[21:16]);
             load_next_c = '1;
         end
         field_combo.tree_guarantee.exponent.next = next_c;
@@ -1558,7 +1558,7 @@ module pst_access_edge_regs (
     end
     always_ff @(posedge clk) begin
         if(rst) begin
-            field_storage.tree_guarantee.exponent.value <= 5'h0;
+            field_storage.tree_guarantee.exponent.value <= 6'h0;
         end else begin
             if(field_combo.tree_guarantee.exponent.load_next) begin
                 field_storage.tree_guarantee.exponent.value <= field_combo.tree_guarantee.exponent.next;
@@ -1944,7 +1944,7 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h44) begin
             readback_data_var[15:0] = field_storage.queue_rate.mantissa.value;
-            readback_data_var[20:16] = field_storage.queue_rate.exponent.value;
+            readback_data_var[21:16] = field_storage.queue_rate.exponent.value;
         end
         if(rd_mux_addr == 12'h48) begin
             readback_data_var[27:0] = field_storage.queue_burst.cycles.value;
@@ -1973,7 +1973,7 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h6c) begin
             readback_data_var[15:0] = field_storage.tree_rate.mantissa.value;
-            readback_data_var[20:16] = field_storage.tree_rate.exponent.value;
+            readback_data_var[21:16] = field_storage.tree_rate.exponent.value;
         end
         if(rd_mux_addr == 12'h70) begin
             readback_data_var[27:0] = field_storage.tree_burst.cycles.value;
@@ -2226,7 +2226,7 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h200) begin
             readback_data_var[15:0] = hwif_in.now_rate.mantissa.next;
-            readback_data_var[20:16] = hwif_in.now_rate.exponent.next;
+            readback_data_var[21:16] = hwif_in.now_rate.exponent.next;
         end
         if(rd_mux_addr == 12'h204) begin
             readback_data_var[27:0] = hwif_in.now_burst.cycles.next;
@@ -2277,11 +2277,11 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h240) begin
             readback_data_var[15:0] = field_storage.tree_guarantee.mantissa.value;
-            readback_data_var[20:16] = field_storage.tree_guarantee.exponent.value;
+            readback_data_var[21:16] = field_storage.tree_guarantee.exponent.value;
         end
         if(rd_mux_addr == 12'h244) begin
             readback_data_var[15:0] = hwif_in.now_guarantee.mantissa.next;
-            readback_data_var[20:16] = hwif_in.now_guarantee.exponent.next;
+            readback_data_var[21:16] = hwif_in.now_guarantee.exponent.next;
         end
         if(rd_mux_addr == 12'h248) begin
             readback_data_var[0] = field_storage.drain.stop.value;

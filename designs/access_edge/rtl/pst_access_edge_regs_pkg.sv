@@ -182,7 +182,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_rate__mantissa__in_t;
 
     typedef struct {
-        logic [4:0] next;
+        logic [5:0] next;
         logic we;
     } pst_access_edge_regs__queue_rate__exponent__in_t;
 
@@ -278,7 +278,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__tree_rate__mantissa__in_t;
 
     typedef struct {
-        logic [4:0] next;
+        logic [5:0] next;
         logic we;
     } pst_access_edge_regs__tree_rate__exponent__in_t;
 
@@ -738,7 +738,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__now_rate__mantissa__in_t;
 
     typedef struct {
-        logic [4:0] next;
+        logic [5:0] next;
     } pst_access_edge_regs__now_rate__exponent__in_t;
 
     typedef struct {
@@ -857,7 +857,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__now_guarantee__mantissa__in_t;
 
     typedef struct {
-        logic [4:0] next;
+        logic [5:0] next;
     } pst_access_edge_regs__now_guarantee__exponent__in_t;
 
     typedef struct {
@@ -974,7 +974,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_rate__mantissa__out_t;
 
     typedef struct {
-        logic [4:0] value;
+        logic [5:0] value;
     } pst_access_edge_regs__queue_rate__exponent__out_t;
 
     typedef struct {
@@ -1067,7 +1067,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__tree_rate__mantissa__out_t;
 
     typedef struct {
-        logic [4:0] value;
+        logic [5:0] value;
     } pst_access_edge_regs__tree_rate__exponent__out_t;
 
     typedef struct {
@@ -1173,7 +1173,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__tree_guarantee__mantissa__out_t;
 
     typedef struct {
-        logic [4:0] value;
+        logic [5:0] value;
     } pst_access_edge_regs__tree_guarantee__exponent__out_t;
 
     typedef struct {

@@ -13,6 +13,7 @@
 
 #include "blocks/aqm/codel/model/codel.hpp"
 #include "blocks/aqm/pie/model/timed_pie.hpp"
+#include "blocks/timing/model/shaper_code.hpp"
 #include "designs/access_edge/bench/core_library.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 
@@ -168,8 +169,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             setting = draw_setting();
             p.s_cfg_valid_i = 1;
             p.s_cfg_queue_i = setting.queue;
-            p.s_cfg_shaper_i =
-                static_cast<std::uint64_t>(setting.burst) << 21 | static_cast<std::uint64_t>(setting.exponent) << 16 | setting.mantissa;
+            p.s_cfg_shaper_i = penstock::encode_shaper({setting.mantissa, setting.exponent, setting.burst});
             p.s_cfg_limit_packets_i = setting.limit_packets;
             p.s_cfg_limit_bytes_i = setting.limit_bytes;
             p.s_cfg_aqm_i =
@@ -181,8 +181,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_hierarchy_cfg_valid_i = 1;
             p.s_hierarchy_cfg_what_i = static_cast<std::uint8_t>(hierarchy_offered.what);
             p.s_hierarchy_cfg_id_i = hierarchy_offered.id;
-            p.s_hierarchy_cfg_shaper_i = static_cast<std::uint64_t>(hierarchy_offered.shaper.burst) << 21 |
-                                         hierarchy_offered.shaper.exponent << 16 | hierarchy_offered.shaper.mantissa;
+            p.s_hierarchy_cfg_shaper_i = penstock::encode_shaper(hierarchy_offered.shaper);
             p.s_hierarchy_cfg_parent_i = hierarchy_offered.parent;
             p.s_hierarchy_cfg_class_i = hierarchy_offered.cls;
             p.s_hierarchy_cfg_weight_i = static_cast<std::uint8_t>(hierarchy_offered.weight - 1);
@@ -240,12 +239,13 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (hierarchy_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due) {
             const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
             if (cfg_taken) {
+                const penstock::ShaperSetting shaper = penstock::decode_shaper(p.s_cfg_shaper_i);
                 setting = {p.s_cfg_queue_i,
-                           static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
+                           shaper.burst,
                            p.s_cfg_limit_bytes_i,
-                           static_cast<std::uint16_t>(p.s_cfg_shaper_i),
+                           static_cast<std::uint16_t>(shaper.mantissa),
                            p.s_cfg_limit_packets_i,
-                           static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
+                           static_cast<std::uint8_t>(shaper.exponent),
                            offered};
             }
             model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i, head_taken,

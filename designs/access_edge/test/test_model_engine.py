@@ -171,7 +171,7 @@ def test_settings_of_queues_are_read_back(device: tuple[configs.Configuration, P
     names = ("rate", "burst", "limit_packets", "limit_bytes", "aqm", "aqm_target", "aqm_interval", "parent", "class", "share_class")
     expected = {}
     for queue in rng.sample(range(config.queues), 8):
-        rate = rng.choice([0, 1, rng.randrange(32) << 16 | rng.randrange(32_768, 65_536)])
+        rate = rng.choice([0, 1, rng.randrange(64) << 16 | rng.randrange(32_768, 65_536)])
         expected[queue] = [rate, *(rng.getrandbits(width) for width in (28, 16, 24, 2, 18, 18))]
     for where in (library, None):
         session = engine.module().Session(

@@ -104,7 +104,7 @@ def our_burst(burst_bytes: int, bps: int, clock_hz: int) -> int | None:
 def nearest(bps: int, clock_hz: int) -> tuple[int, int] | None:
     """Return the code whose rate is nearest, of all that are near, in fractions; None: the rate is beyond the slowest or fastest code."""
     period = Fraction(8 * clock_hz << 31, bps)  # mantissa * 2^exponent
-    codes = [(m, e) for e in range(32) for about in [int(period / (1 << e))] for m in range(about - 2, about + 3) if 1 << 15 <= m < 1 << 16]
+    codes = [(m, e) for e in range(64) for about in [int(period / (1 << e))] for m in range(about - 2, about + 3) if 1 << 15 <= m < 1 << 16]
     if not codes or not registers.MIN_RATE_BPS <= bps <= registers.MAX_RATE_BPS:
         return None
     return min(codes, key=lambda code: (abs(Fraction(8 * clock_hz << 31, code[0] << code[1]) - bps), code[1], code[0]))
@@ -161,13 +161,13 @@ def test_rates_are_those_of_the_workbench(program: Path, python: ModuleType) -> 
 def within(bps: int, clock_hz: int) -> bool:
     """Return whether a rate is between the slowest and the fastest code."""
     period = Fraction(8 * clock_hz << 31, bps)
-    return 1 << 15 <= period <= (1 << 16) - 1 << 31
+    return 1 << 15 <= period <= (1 << 16) - 1 << 63
 
 
 def test_codes_mean_the_same(program: Path, python: ModuleType) -> None:
     rng = random.Random(seed())
-    words = [0, 1, 1 << 16, 0x8000, 0xFFFF, 31 << 16 | 0x8000, 31 << 16 | 0xFFFF]
-    words += [rng.randrange(32) << 16 | rng.randrange(1 << 15, 1 << 16) for _ in range(1_000)]
+    words = [0, 1, 1 << 16, 0x8000, 0xFFFF, 31 << 16 | 0x8000, 31 << 16 | 0xFFFF, 35 << 16 | 0x8000, 63 << 16 | 0xFFFF]
+    words += [rng.randrange(64) << 16 | rng.randrange(1 << 15, 1 << 16) for _ in range(1_000)]
     pairs = [(word, rng.choice([1, 1000, 220_000_000, MAX_CLOCK_HZ, rng.randint(1, MAX_CLOCK_HZ)])) for word in words]
     for (word, clock), found in zip(pairs, answers(program, [f"d {word} {clock}" for word, clock in pairs]), strict=True):
         mantissa, exponent = word & 0xFFFF, word >> 16

@@ -15,6 +15,7 @@ from penstock.testing.testkit import Stream, parameter, run_module, seed, start,
 
 OKAY, SLAVE_ERROR = 0, 2
 SETTINGS = [name.removeprefix("execute_") for name in registers.table() if name.startswith("execute_")]
+RATE_MASK = (1 << registers.BURST_AT) - 1  # mantissa and exponent
 HIERARCHY_FIELDS = ("what", "id", "shaper", "parent", "class", "weight")
 CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
 
@@ -141,7 +142,7 @@ class Bench:
         dut, rng = self.dut, self.rng
         words = {
             "look": {"packets": 16, "bytes": 24, "age": 32, "age_known": 1, "limit_packets": 16, "limit_bytes": 24},
-            "back": {"shaper": 49, "parent": max(1, (self.queues - 1).bit_length()), "class": 3, "weight": 3, "aqm": 38},
+            "back": {"shaper": 50, "parent": max(1, (self.queues - 1).bit_length()), "class": 3, "weight": 3, "aqm": 38},
         }
         looks: list[dict[str, int] | None] = [None] * 5
         classes: list[tuple[int, int] | None] = [None] * 2
@@ -279,7 +280,7 @@ async def mixed_commands(dut) -> None:
     rng = bench.rng
     shadow = {"queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215}
     shadow |= {"queue_aqm": 0, "queue_aqm_target": 0, "queue_aqm_interval": 0}
-    masks = {"queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF}
+    masks = {"queue_rate": RATE_MASK, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF}
     expected: list[dict[str, int]] = []
     refused_before = snapshots = 0
     for _ in range(400):
@@ -298,7 +299,7 @@ async def mixed_commands(dut) -> None:
             expected.append(
                 {
                     "queue": shadow["queue_index"],
-                    "shaper": shadow["queue_burst"] << 21 | shadow["queue_rate"],
+                    "shaper": shadow["queue_burst"] << registers.BURST_AT | shadow["queue_rate"],
                     "limit_packets": min(shadow["queue_limit_packets"], 65_535),
                     "limit_bytes": min(shadow["queue_limit_bytes"], 16_777_215),
                     "aqm": (shadow["queue_aqm"] & 1) << 37
@@ -469,7 +470,7 @@ async def settings_of_the_hierarchy(dut) -> None:
         index = rng.choice([0, size - 1, size, 2**32 - 1, rng.randrange(size), rng.randrange(size)])
         parent = rng.choice([0, parents - 1, parents, 2**31, rng.randrange(parents), rng.randrange(parents)])
         cls, weight = rng.choice([0, classes - 1, classes, 255, rng.randrange(classes)]), rng.randrange(8)
-        mantissa, exponent, burst = rng.getrandbits(16), rng.getrandbits(5), rng.getrandbits(28)
+        mantissa, exponent, burst = rng.getrandbits(16), rng.getrandbits(6), rng.getrandbits(28)
         values = {
             "tree_index": index, "tree_parent": parent, "tree_class": weight << 8 | cls,
             "tree_rate": exponent << 16 | mantissa, "tree_burst": burst,
@@ -490,7 +491,7 @@ async def settings_of_the_hierarchy(dut) -> None:
         assert status >> 4 & 7 == reason and bool(status & registers.STATUS_REFUSED) == (reason != 0), (what, values, hex(status))
         reasons.add(reason)
         if not reason:
-            shaper = burst << 21 | exponent << 16 | mantissa
+            shaper = burst << registers.BURST_AT | exponent << 16 | mantissa
             expected.append({"what": what, "id": index, "shaper": shaper, "parent": parent, "class": cls, "weight": weight})
     assert len(bench.hierarchy) == len(expected)
     for given, wanted in zip(bench.hierarchy, expected, strict=True):
@@ -521,8 +522,8 @@ async def provisioning(dut) -> None:
 
     cocotb.start_soon(listen())
     masks = {
-        "queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF,
-        "queue_class": 0xFF, "tree_rate": 0x1FFFFF, "tree_burst": 0xFFFFFFF, "tree_class": 0x7FF,
+        "queue_rate": RATE_MASK, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF,
+        "queue_class": 0xFF, "tree_rate": RATE_MASK, "tree_burst": 0xFFFFFFF, "tree_class": 0x7FF,
     }  # fmt: skip
     shadow = {name: registers.table()[name]["fields"] for name in ("queue_index", "tree_index", *SETTINGS)}
     shadow = {name: sum((reset or 0) << low for low, _, reset in fields.values()) for name, fields in shadow.items()}
@@ -571,7 +572,7 @@ async def provisioning(dut) -> None:
             command = rng.choice([9, 10])
             await bench.write("queue_command", command)
         wanted, reason = [], 0
-        shaper = {which: shadow[f"{which}_burst"] << 21 | shadow[f"{which}_rate"] for which in ("queue", "tree")}
+        shaper = {which: shadow[f"{which}_burst"] << registers.BURST_AT | shadow[f"{which}_rate"] for which in ("queue", "tree")}
         cls, weight = shadow["tree_class"] & 0xFF, shadow["tree_class"] >> 8
         if command == 9:
             if shadow["queue_index"] > last["queue_index"]:
@@ -652,7 +653,7 @@ async def read_backs(dut) -> None:
             assert (look or {"queue": index})["queue"] == index and (cls or (index,))[0] == index
             words = [back["aqm"] >> 37 | back["aqm"] >> 35 & 2, back["aqm"] >> 18 & 0x3FFFF, back["aqm"] & 0x3FFFF]
             shown = [
-                back["shaper"] & 0x1FFFFF, back["shaper"] >> 21,
+                back["shaper"] & RATE_MASK, back["shaper"] >> registers.BURST_AT,
                 look["limit_packets"] if look else 0, look["limit_bytes"] if look else 0,
                 back["parent"] if what in (1, 2) else 0,
                 (back["class"] if what == 0 and hierarchy else 0) | (back["weight"] << 8 if what < 2 and hierarchy else 0),

@@ -98,22 +98,24 @@ def test_what_is_not_named_stays() -> None:
 def test_the_lowest_rate_of_a_configuration() -> None:
     """Of a queue, of what is above it, and of a guarantee; where a change lowers it, too."""
     config = configs.load("tree_2048")
-    words = r"must be at least 26,856 bit/s in configuration tree_2048 \(a clock of 220 MHz and frames of up to 1,522 byte\), not 26,855"
+    assert plain.queue_writes(config, 3, {"rate": "8 kbit/s"}) and plain.parent_writes(config, "nodes", 1, {"rate": "8 kbit/s"})
+    config = config.model_copy(update={"clock_hz": 500_000_000})
+    words = r"must be at least 11,340 bit/s in configuration tree_2048 \(a clock of 500 MHz and frames of up to 1,522 byte\), not 11,339"
     with pytest.raises(UserError, match=rf"queues\[3\]\.rate: {words}"):
-        plain.queue_writes(config, 3, {"rate": 26_855})
-    assert plain.queue_writes(config, 3, {"rate": 26_856})
+        plain.queue_writes(config, 3, {"rate": 11_339})
+    assert plain.queue_writes(config, 3, {"rate": 11_340})
     for kind in ("subscribers", "nodes", "ports"):
         with pytest.raises(UserError, match=rf"{kind}\[1\]\.rate: {words}"):
-            plain.parent_writes(config, kind, 1, {"rate": 26_855})
-        assert plain.parent_writes(config, kind, 1, {"rate": 26_856})
+            plain.parent_writes(config, kind, 1, {"rate": 11_339})
+        assert plain.parent_writes(config, kind, 1, {"rate": 11_340})
     slow = configs.load("tree_guaranteed_64")
     assert plain.queue_writes(slow, 3, {"rate": "8 kbit/s", "guarantee": "8 kbit/s"})
-    fast = slow.model_copy(update={"clock_hz": 220_000_000})
+    fast = slow.model_copy(update={"clock_hz": 500_000_000})
     for write in (
-        lambda: plain.queue_writes(fast, 1, {"guarantee": 26_855}),
-        lambda: plain.parent_writes(fast, "subscribers", 1, {"guarantee": 26_855}),
+        lambda: plain.queue_writes(fast, 1, {"guarantee": 11_339}),
+        lambda: plain.parent_writes(fast, "subscribers", 1, {"guarantee": 11_339}),
     ):
-        with pytest.raises(UserError, match=r"\[1\]\.guarantee: must be at least 26,856 bit/s"):
+        with pytest.raises(UserError, match=r"\[1\]\.guarantee: must be at least 11,340 bit/s"):
             write()
 
 

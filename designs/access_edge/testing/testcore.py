@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.designs.access_edge.bench import core
-from penstock.designs.access_edge.registers import NO_AQM, Aqm
+from penstock.designs.access_edge.registers import BURST_AT, EXPONENT_AT, NO_AQM, Aqm
 from penstock.parts.manifest import Part
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
@@ -176,7 +176,7 @@ class TestCore:
     def configure(self, queue: int, mantissa: int, exponent: int, burst: int = 0, aqm: Aqm = NO_AQM) -> None:
         """Set the shaper of a queue (docs/architecture.md has the code) and its AQM, and no limits."""
         pins = self.pins
-        pins.s_cfg_valid, pins.s_cfg_queue, pins.s_cfg_shaper = 1, queue, burst << 21 | exponent << 16 | mantissa
+        pins.s_cfg_valid, pins.s_cfg_queue, pins.s_cfg_shaper = 1, queue, burst << BURST_AT | exponent << EXPONENT_AT | mantissa
         pins.s_cfg_limit_packets, pins.s_cfg_limit_bytes = MOST_PACKETS, MOST_BYTES
         pins.s_cfg_aqm = aqm.code
         self.cycle()
@@ -193,7 +193,7 @@ class TestCore:
             number,
             parent,
         )
-        pins.s_hierarchy_cfg_shaper = burst << 21 | exponent << 16 | mantissa
+        pins.s_hierarchy_cfg_shaper = burst << BURST_AT | exponent << EXPONENT_AT | mantissa
         self.cycle()
         while not pins.s_hierarchy_cfg_ready:
             self.cycle()

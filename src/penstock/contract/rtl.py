@@ -46,11 +46,16 @@ def package(common: Shared, remark: str = "") -> str:
     logic [AqmSettingsWidth-1:0] settings;
   }} aqm_cfg_t;
 
-  // A shaper's setting: period = mantissa * 2^(exponent - 15) in 2^-16 cycles per byte; burst in cycles.
+  // The period of a rate: mantissa * 2^(exponent - 15) in 2^-16 cycles per byte.
+  localparam int unsigned MantissaWidth = {width["mantissa"]};
+  localparam int unsigned ExponentWidth = {width["exponent"]};
+  localparam int unsigned PeriodWidth   = ExponentWidth + MantissaWidth;
+
+  // A shaper's setting: its period, and its burst in cycles.
   typedef struct packed {{
     logic [{width["burst"] - 1}:0] burst;
-    logic [{width["exponent"] - 1}:0]  exponent;
-    logic [{width["mantissa"] - 1}:0] mantissa;
+    logic [ExponentWidth-1:0] exponent;
+    logic [MantissaWidth-1:0] mantissa;
   }} shaper_cfg_t;
 
   // {_sentence(text["traffic_class"])}.

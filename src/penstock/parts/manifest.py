@@ -16,7 +16,7 @@ from penstock.parts.values import Unit, in_hardware, read
 
 NAME = r"^[a-z][a-z0-9_]*$"
 IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
-WORD_BITS = {"aqm": 36, "scheduler": 49}  # of a queue's setting word: pst_pkg::aqm_cfg_t::settings, pst_pkg::shaper_cfg_t
+WORD_BITS = {"aqm": 36, "scheduler": 50}  # of a queue's setting word: pst_pkg::aqm_cfg_t::settings, pst_pkg::shaper_cfg_t
 NUMBER_BITS = 32
 RESERVED = ("none", "enable", "ecn", "algorithm")
 

@@ -55,7 +55,7 @@ class ModelDevice final : public Device {
           read_(memories_, layout_, settings.outstanding),
           stepped_(make_stepped(settings, layout_)),
           core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.hierarchy_sizes, settings.scheduler,
-                settings.tolerance_cycles),
+                settings.tolerance_cycles, time_width_of(settings.max_frame_bytes)),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           admission_(make_admission(settings)),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
