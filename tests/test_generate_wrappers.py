@@ -117,6 +117,11 @@ def test_the_component_has_the_ports_and_sources_of_the_wrapper(package: Path) -
     maps = texts(root, "x:memoryMaps/x:memoryMap/x:name")
     assert [each.get("memoryMapRef") for each in root.iter(f"{{{ip_xact.SPACE}}}memoryMapRef")] == maps
     assert len(maps) == ("switch" not in package.name)
+    # The interrupt is one, also for Vivado.
+    about = [bus for bus in root.findall(".//x:busInterface", space) if texts(bus, "x:name") == ["irq"]]
+    assert len(about) == len(maps) and all(texts(bus, ".//x:physicalPort/x:name") == ["irq"] for bus in about)
+    wrapper = the_only(package, "axi/*_axi.v").read_text()
+    assert wrapper.count("XIL_INTERFACENAME irq, SENSITIVITY LEVEL_HIGH") == len(maps) == len(re.findall(r"output wire +irq,", wrapper))
 
 
 @pytest.mark.parametrize("design", ["access_edge", "deadline_port"])
@@ -170,6 +175,7 @@ def test_litex_elaborates_it(package: Path) -> None:
     text = str(verilog.convert(device, ios=pins, name="around"))
     assert instance(text, module.NAME) == set(ports_of(package))
     lint(package, text, "around")
+    assert "switch" in package.name or device.ev.irq is device.irq  # as LiteX's interrupt handler looks for it
 
     class Platform:
         def __init__(self) -> None:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Python: CounterBank and DropCounters; counts are (packets, bytes).
+// Python: CounterBank, DropCounters and Interrupt; counts are (packets, bytes).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 
 #include <utility>
 
 #include "blocks/count/model/counters.hpp"
+#include "blocks/count/model/interrupt.hpp"
 
 namespace penstock {
 
@@ -33,6 +34,15 @@ NB_MODULE(blocks_count_model, m) {
                 return Pair(count.packets, count.bytes);
             },
             nb::arg("reason"), "(packets, bytes) lost for a reason.");
+
+    nb::class_<Interrupt>(m, "Interrupt", "Causes that stand until they are cleared; the last one is that of lost frames.")
+        .def(nb::init<unsigned, unsigned>(), nb::arg("events") = 4, nb::arg("lost_width") = 32)
+        .def("step", &Interrupt::step, nb::arg("clear"), nb::arg("events"), nb::arg("lost"), "One cycle.")
+        .def("set_threshold", &Interrupt::set_threshold, nb::arg("most"), "So many lost frames are a cause; 0: none are.")
+        .def("set_mask", &Interrupt::set_mask, nb::arg("mask"), "Causes that raise the level.")
+        .def("cause", &Interrupt::cause, "Causes that stand.")
+        .def("lost", &Interrupt::lost, "Frames lost since the last cause was cleared.")
+        .def("level", &Interrupt::level, "A cause stands that the mask has.");
 }
 
 }  // namespace penstock

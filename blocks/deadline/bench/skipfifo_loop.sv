@@ -135,6 +135,7 @@ module skipfifo_loop
       .ev_passed_frames_o(),
       .ev_passed_bytes_o(),
       .free_o(),
+      .sending_o(),
       .m_axi_awvalid_o(awvalid),
       .m_axi_awready_i(awready),
       .m_axi_awaddr_o(awaddr),

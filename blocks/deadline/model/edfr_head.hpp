@@ -522,6 +522,8 @@ struct EdfrSender {
         return n;
     }
     bool done(const Now& n) const { return n.go && n.last; }
+    // A frame waits to be sent, or has not left.
+    bool busy() const { return decided.valid() || credit_ != kWords || m_valid; }
 
     bool clock(const Now& n, int64_t now, bool m_ready, const Sent* in) {
         bool changed = n.go || in || late.valid || valid_ != 0;

@@ -18,6 +18,7 @@ struct EdfrIn {
     bool set_dscp = false;
     uint32_t dscp = 0, dscp_class = 0;
     uint32_t limit = 0;  // chunks in use at most
+    bool hold = false;   // nothing is to be decided to be sent
 };
 
 struct EdfrOut {
@@ -28,6 +29,7 @@ struct EdfrOut {
     EdfrMemoryOut memory;
     EdfrEvent refused, fate, expired, late;
     EdfrPassed passed;
+    bool sending = false;  // a frame has been decided to be sent and has not left
 };
 
 class EdfrModel {
@@ -73,7 +75,7 @@ class EdfrModel {
         const EdfrLand::Now land = land_.look(fetch_, mover_.loop_valid(), in.memory);
         const bool push = mover_.push.valid() && fetch_.push_may();
         const EdfrLists::Now lists = lists_.look(push, fetch_.pop_valid(), fetch_.splice_valid());
-        const EdfrChoice::Take take = choice_.look(time, queues_.take_ready(sender_.decided.level()));
+        const EdfrChoice::Take take = choice_.look(time, !in.hold && queues_.take_ready(sender_.decided.level()));
         const bool follows = take.valid && queues_.has_next(take.head.id);
         const int64_t next_deadline = follows ? queues_.next_deadline(take.head.id) : 0;
         const EdfrSender::Now sender = sender_.look(time);
@@ -118,6 +120,7 @@ class EdfrModel {
             out.expired.id = frame.id;
             out.expired.frame = frame.entry.frame;
         }
+        out.sending = (frame.valid && !frame.drop) || sender_.busy();
         tell(out.late, sender_.late);
         tell(out.passed, queues_.passed);
 

@@ -85,7 +85,7 @@ module pst_deadline_head
     output logic                  s_skip_ready_o,
     input  logic [ClassWidth-1:0] s_skip_class_i,
     input  stamp_t                s_skip_i,
-    // column of a wide port, see pst_edfr: all of these inputs are 0 where Columns is 1
+    // column of a wide port, see pst_edfr: all of these inputs but hold_i are 0 where Columns is 1
     input  logic [           2:0] column_i,
     input  logic                  s_token_valid_i,
     input  logic [ClassWidth-1:0] s_token_class_i,
@@ -129,7 +129,9 @@ module pst_deadline_head
     output logic                  ev_passed_lost_o,    // lost; else skipped
     output logic [ClassWidth-1:0] ev_passed_class_o,
     output logic [          31:0] ev_passed_frames_o,
-    output logic [          39:0] ev_passed_bytes_o
+    output logic [          39:0] ev_passed_bytes_o,
+    // a frame has been decided to be sent and has not left
+    output logic                  sending_o
 );
 
   localparam int unsigned PtrWidth    = $clog2(Places) + 1;
@@ -339,7 +341,9 @@ module pst_deadline_head
   } frame_t;
 
   frame_t frame;
-  logic send_valid, send_done, unused_room;
+  logic send_valid, send_done, send_busy, unused_room;
+
+  assign sending_o = (frame_valid && !frame_drop) || send_valid || send_busy;
 
   pst_fifo #(
       .Width($bits(frame_t)), .Depth(Decided)
@@ -358,7 +362,7 @@ module pst_deadline_head
       .s_frame_start_i(frame.start), .s_frame_beats_i(frame.beats), .s_frame_bank_i(frame.bank), .s_frame_header_i(frame.header),
       .data_read_o(data_read), .data_row_o(data_row), .data_i(data),
       .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
-      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o
+      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o, .busy_o(send_busy)
   );
 
   // ---- Places come back when the frames that were decided before have been read: a mark says how many that were ----

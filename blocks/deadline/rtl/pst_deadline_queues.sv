@@ -49,7 +49,7 @@ module pst_deadline_queues
     output logic [ClassWidth-1:0] ev_passed_class_o,
     output logic [          31:0] ev_passed_frames_o,
     output logic [          39:0] ev_passed_bytes_o,
-    // column of a wide port: all of these inputs are 0 where Columns is 1
+    // column of a wide port: all of these inputs but hold_i are 0 where Columns is 1
     input  logic [           2:0] column_i,
     input  logic                  s_token_valid_i,
     input  logic [ClassWidth-1:0] s_token_class_i,
@@ -193,7 +193,7 @@ module pst_deadline_queues
   index_t frame_at_q;
   entry_t frame;
 
-  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !(Columns > 1 && hold_i);
+  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !hold_i;
 
   always_ff @(posedge clk_i) begin
     if (init_i || take_valid_i) taken_mem[init_i ? init_class_i : take_class_i] <= init_i ? '0 : take_at + 1'b1;
@@ -316,7 +316,7 @@ module pst_deadline_queues
     assign token_go        = 1'b0;
     assign m_token_valid_o = 1'b0;
     assign m_token_class_o = '0;
-    assign unused_column   = ^{column_i, s_token_valid_i, s_token_class_i, hold_i};
+    assign unused_column   = ^{column_i, s_token_valid_i, s_token_class_i};
   end
 
   assign m_head_valid_o    = head_valid_q;

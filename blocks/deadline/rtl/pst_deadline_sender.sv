@@ -50,7 +50,8 @@ module pst_deadline_sender
     output logic                      ev_late_valid_o,
     output logic [    ClassWidth-1:0] ev_late_class_o,
     output logic [              15:0] ev_late_bytes_o,
-    output logic [              15:0] ev_late_user_o
+    output logic [              15:0] ev_late_user_o,
+    output logic                      busy_o           // beats are between reading and the line
 );
 
   localparam int unsigned BeatWidth = $clog2(ChunkBeats);
@@ -187,6 +188,7 @@ module pst_deadline_sender
   end
 
   assign m_valid_o = m_valid_q;
+  assign busy_o    = words_q != 4'(Words) || m_valid_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -71,7 +71,7 @@ module pst_edfr
     output time_t                  m_deadline_o,
     output logic [           15:0] m_user_o,
     // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent; what was
-    input  logic [            2:0] column_i,            // constant; all of these inputs are 0 where Columns is 1
+    input  logic [            2:0] column_i,            // constant; all of these inputs but hold_i are 0 where Columns is 1
     input  logic                   s_token_valid_i,
     input  logic [ ClassWidth-1:0] s_token_class_i,
     output logic                   m_token_valid_o,
@@ -129,8 +129,9 @@ module pst_edfr
     output logic [ ClassWidth-1:0] ev_passed_class_o,
     output logic [           31:0] ev_passed_frames_o,
     output logic [           39:0] ev_passed_bytes_o,
-    // state
-    output logic [ CountWidth-1:0] free_o               // chunks that are free
+    // state: chunks that are free; a frame has been decided to be sent and has not left
+    output logic [ CountWidth-1:0] free_o,
+    output logic                   sending_o
 );
 
   if (Chunks < 2 * Classes + 2 * (most_further(ChunkBeats, MaxFrameBytes) + 1)) begin : g_bad_chunks
@@ -370,7 +371,8 @@ module pst_edfr
       .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
       .ev_expired_valid_o, .ev_expired_class_o, .ev_expired_bytes_o, .ev_expired_user_o,
       .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o,
-      .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o
+      .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o,
+      .sending_o
   );
 
   pst_deadline_encoder #(

@@ -226,7 +226,7 @@ module pst_edfr_wide
         .ev_late_valid_o(ev_late_valid_o[c]), .ev_late_class_o(ev_late_class_o[c]), .ev_late_bytes_o(ev_late_bytes_o[c]),
         .ev_passed_valid_o(ev_passed_valid_o[c]), .ev_passed_lost_o(ev_passed_lost_o[c]), .ev_passed_class_o(ev_passed_class_o[c]),
         .ev_passed_frames_o(ev_passed_frames_o[c]), .ev_passed_bytes_o(ev_passed_bytes_o[c]),
-        .free_o(free_o[c])
+        .free_o(free_o[c]), .sending_o()
     );
   end
 

@@ -17,6 +17,7 @@ pst_share_read.sv
 pst_shared_fabric.sv
 pst_memory_fabric.sv
 pst_memory_spread.sv
+pst_bursts.sv
 pst_guard_write.sv
 pst_guard_read.sv
 pst_memory_guard.sv

@@ -108,6 +108,10 @@ inline constexpr std::uint32_t kNowGuarantee = 0x244;
 inline constexpr std::uint32_t kDrain = 0x248;
 inline constexpr std::uint32_t kDrained = 0x24c;
 inline constexpr std::uint32_t kOutstanding = 0x250;
+inline constexpr std::uint32_t kIrqCause = 0x254;
+inline constexpr std::uint32_t kIrqMask = 0x258;
+inline constexpr std::uint32_t kIrqDrops = 0x25c;
+inline constexpr std::uint32_t kIrqLost = 0x260;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -252,6 +256,18 @@ inline constexpr Field kNowGuaranteeExponent{16, 6};
 inline constexpr Field kDrainStop{0, 1};
 inline constexpr Field kDrainedDone{0, 1};
 inline constexpr Field kOutstandingMemories{0, 32};
+inline constexpr Field kIrqCauseMemoryLost{0, 1};
+inline constexpr Field kIrqCauseScanEnded{1, 1};
+inline constexpr Field kIrqCauseOverflow{2, 1};
+inline constexpr Field kIrqCauseDrained{3, 1};
+inline constexpr Field kIrqCauseDrops{4, 1};
+inline constexpr Field kIrqMaskMemoryLost{0, 1};
+inline constexpr Field kIrqMaskScanEnded{1, 1};
+inline constexpr Field kIrqMaskOverflow{2, 1};
+inline constexpr Field kIrqMaskDrained{3, 1};
+inline constexpr Field kIrqMaskDrops{4, 1};
+inline constexpr Field kIrqDropsFrames{0, 32};
+inline constexpr Field kIrqLostFrames{0, 32};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -270,7 +286,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10008;
+inline constexpr std::uint32_t kVersionValue = 0x10009;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -301,6 +317,12 @@ inline constexpr std::uint32_t kNodeClassCls = 0x0;
 inline constexpr std::uint32_t kTreeGuaranteeMantissa = 0x0;
 inline constexpr std::uint32_t kTreeGuaranteeExponent = 0x0;
 inline constexpr std::uint32_t kDrainStop = 0x0;
+inline constexpr std::uint32_t kIrqMaskMemoryLost = 0x0;
+inline constexpr std::uint32_t kIrqMaskScanEnded = 0x0;
+inline constexpr std::uint32_t kIrqMaskOverflow = 0x0;
+inline constexpr std::uint32_t kIrqMaskDrained = 0x0;
+inline constexpr std::uint32_t kIrqMaskDrops = 0x0;
+inline constexpr std::uint32_t kIrqDropsFrames = 0x0;
 
 }  // namespace resets
 

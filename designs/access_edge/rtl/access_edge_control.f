@@ -1,5 +1,6 @@
 -f ../../../blocks/common/rtl/common.f
 ../../../blocks/hierarchy/rtl/pst_hierarchy_pkg.sv
+../../../blocks/count/rtl/pst_interrupt.sv
 pst_access_edge_values_pkg.sv
 pst_access_edge_regs_pkg.sv
 pst_access_edge_regs.sv
@@ -7,5 +8,6 @@ pst_control_bus.sv
 pst_control_pkg.sv
 pst_control_command.sv
 pst_control_shown.sv
+pst_control_interrupt.sv
 pst_control_wait.sv
 pst_control.sv

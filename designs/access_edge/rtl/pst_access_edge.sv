@@ -137,6 +137,9 @@ module pst_access_edge
     output logic [3:0]                         ev_output_reason_o,
     output logic [31:0]                        ev_output_queue_o,
     output logic [15:0]                        ev_output_len_o,
+    // pulse: a FIFO in front of the device has lost a frame; interrupt, a level
+    input  logic                               overflow_i,
+    output logic                               irq_o,
     // time in cycles
     output logic [31:0]                        now_o,
     output logic                               init_done_o
@@ -785,6 +788,15 @@ module pst_access_edge
       .packets_o(dropped_packets), .bytes_o(dropped_bytes)
   );
 
+  // Frames lost in the cycle before, for any reason.
+  logic [2:0] lost_frames_q;
+
+  always_ff @(posedge clk_i) begin
+    lost_frames_q <= 3'(ev_classify_valid_o && ev_classify_reason != DropNone) + 3'(ev_enqueue_valid_o && ev_reason != DropNone)
+                     + 3'(ev_dequeue_valid_o && ev_deq_reason != DropNone) + 3'(ev_output_valid_o);
+    if (rst_i) lost_frames_q <= '0;
+  end
+
   // ---- registers ------------------------------------------------------------------------------------------------------
 
   pst_control #(
@@ -834,6 +846,7 @@ module pst_access_edge
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost), .hold_o(hold),
       .drain_stop_o(stop), .drain_done_i(drained), .drain_outstanding_i(outstanding),
+      .overflow_i, .lost_frames_i(lost_frames_q), .irq_o,
       .init_done_i(init_done_q)
   );
 

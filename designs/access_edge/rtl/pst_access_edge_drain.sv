@@ -44,7 +44,6 @@ module pst_access_edge_drain #(
     output logic                done_o
 );
 
-  localparam int unsigned BurstsWidth = $clog2(MaxOutstanding + 1) + 1;
   localparam int unsigned FramesWidth = 16;
 
   logic half_q;    // of the frame that comes in beats have come, and not the last one
@@ -68,27 +67,14 @@ module pst_access_edge_drain #(
   assign sending_d = sending_q + FramesWidth'(take_deq) - FramesWidth'(left_i);
 
   for (genvar m = 0; m < int'(Memories); m++) begin : g_memory
-    logic [BurstsWidth-1:0] writes_q, reads_q;
-
-    always_ff @(posedge clk_i) begin
-      writes_q <= writes_q + BurstsWidth'(awvalid_i[m] && awready_i[m]) - BurstsWidth'(bvalid_i[m] && bready_i[m]);
-      reads_q  <= reads_q + BurstsWidth'(arvalid_i[m] && arready_i[m]) - BurstsWidth'(rvalid_i[m] && rready_i[m] && rlast_i[m]);
-      if (rst_i) begin
-        writes_q <= '0;
-        reads_q  <= '0;
-      end
-    end
-
-    assign busy[m] = awvalid_i[m] || wvalid_i[m] || arvalid_i[m] || writes_q != '0 || reads_q != '0;
-
-`ifndef SYNTHESIS
-    always_ff @(posedge clk_i) begin
-      if (!rst_i) begin
-        a_bursts_are_counted : assert (!writes_q[BurstsWidth-1] && !reads_q[BurstsWidth-1])
-        else $error("pst_access_edge_drain: memory %0d has answered what was not asked, or has more than %0d bursts", m, MaxOutstanding);
-      end
-    end
-`endif
+    pst_bursts #(
+        .MaxOutstanding(MaxOutstanding)
+    ) u_bursts (
+        .clk_i, .rst_i,
+        .awvalid_i(awvalid_i[m]), .awready_i(awready_i[m]), .wvalid_i(wvalid_i[m]), .bvalid_i(bvalid_i[m]), .bready_i(bready_i[m]),
+        .arvalid_i(arvalid_i[m]), .arready_i(arready_i[m]), .rvalid_i(rvalid_i[m]), .rready_i(rready_i[m]), .rlast_i(rlast_i[m]),
+        .busy_o(busy[m])
+    );
   end
 
   always_ff @(posedge clk_i) begin

@@ -357,6 +357,10 @@ module pst_access_edge_regs (
         logic drain;
         logic drained;
         logic outstanding;
+        logic irq_cause;
+        logic irq_mask;
+        logic irq_drops;
+        logic irq_lost;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -508,6 +512,11 @@ module pst_access_edge_regs (
         decoded_reg_strb.drain = cpuif_req_masked & (cpuif_addr == 12'h248);
         decoded_reg_strb.drained = cpuif_req_masked & (cpuif_addr == 12'h24c) & !cpuif_req_is_wr;
         decoded_reg_strb.outstanding = cpuif_req_masked & (cpuif_addr == 12'h250) & !cpuif_req_is_wr;
+        decoded_reg_strb.irq_cause = cpuif_req_masked & (cpuif_addr == 12'h254);
+        is_external |= cpuif_req_masked & (cpuif_addr == 12'h254);
+        decoded_reg_strb.irq_mask = cpuif_req_masked & (cpuif_addr == 12'h258);
+        decoded_reg_strb.irq_drops = cpuif_req_masked & (cpuif_addr == 12'h25c);
+        decoded_reg_strb.irq_lost = cpuif_req_masked & (cpuif_addr == 12'h260) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -710,6 +719,34 @@ module pst_access_edge_regs (
                 logic load_next;
             } stop;
         } drain;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } memory_lost;
+            struct {
+                logic next;
+                logic load_next;
+            } scan_ended;
+            struct {
+                logic next;
+                logic load_next;
+            } overflow;
+            struct {
+                logic next;
+                logic load_next;
+            } drained;
+            struct {
+                logic next;
+                logic load_next;
+            } drops;
+        } irq_mask;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } frames;
+        } irq_drops;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -849,6 +886,28 @@ module pst_access_edge_regs (
                 logic value;
             } stop;
         } drain;
+        struct {
+            struct {
+                logic value;
+            } memory_lost;
+            struct {
+                logic value;
+            } scan_ended;
+            struct {
+                logic value;
+            } overflow;
+            struct {
+                logic value;
+            } drained;
+            struct {
+                logic value;
+            } drops;
+        } irq_mask;
+        struct {
+            struct {
+                logic [31:0] value;
+            } frames;
+        } irq_drops;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1589,6 +1648,149 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.drain.stop.value = field_storage.drain.stop.value;
+    // External register: pst_access_edge_regs.irq_cause
+    assign hwif_out.irq_cause.req = decoded_reg_strb.irq_cause;
+    assign hwif_out.irq_cause.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.irq_cause.wr_data = decoded_wr_data;
+    assign hwif_out.irq_cause.wr_biten = decoded_wr_biten;
+    // Field: pst_access_edge_regs.irq_mask.memory_lost
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.memory_lost.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.memory_lost.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.memory_lost.next = next_c;
+        field_combo.irq_mask.memory_lost.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.memory_lost.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.memory_lost.load_next) begin
+                field_storage.irq_mask.memory_lost.value <= field_combo.irq_mask.memory_lost.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.memory_lost.value = field_storage.irq_mask.memory_lost.value;
+    // Field: pst_access_edge_regs.irq_mask.scan_ended
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.scan_ended.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.scan_ended.value & ~decoded_wr_biten[1:1]) | (decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.scan_ended.next = next_c;
+        field_combo.irq_mask.scan_ended.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.scan_ended.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.scan_ended.load_next) begin
+                field_storage.irq_mask.scan_ended.value <= field_combo.irq_mask.scan_ended.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.scan_ended.value = field_storage.irq_mask.scan_ended.value;
+    // Field: pst_access_edge_regs.irq_mask.overflow
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.overflow.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.overflow.value & ~decoded_wr_biten[2:2]) | (decoded_wr_data[2:2] & decoded_wr_biten[2:2]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.overflow.next = next_c;
+        field_combo.irq_mask.overflow.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.overflow.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.overflow.load_next) begin
+                field_storage.irq_mask.overflow.value <= field_combo.irq_mask.overflow.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.overflow.value = field_storage.irq_mask.overflow.value;
+    // Field: pst_access_edge_regs.irq_mask.drained
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.drained.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.drained.value & ~decoded_wr_biten[3:3]) | (decoded_wr_data[3:3] & decoded_wr_biten[3:3]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.drained.next = next_c;
+        field_combo.irq_mask.drained.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.drained.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.drained.load_next) begin
+                field_storage.irq_mask.drained.value <= field_combo.irq_mask.drained.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.drained.value = field_storage.irq_mask.drained.value;
+    // Field: pst_access_edge_regs.irq_mask.drops
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.drops.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.drops.value & ~decoded_wr_biten[4:4]) | (decoded_wr_data[4:4] & decoded_wr_biten[4:4]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.drops.next = next_c;
+        field_combo.irq_mask.drops.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.drops.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.drops.load_next) begin
+                field_storage.irq_mask.drops.value <= field_combo.irq_mask.drops.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.drops.value = field_storage.irq_mask.drops.value;
+    // Field: pst_access_edge_regs.irq_drops.frames
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_drops.frames.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_drops && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_drops.frames.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.irq_drops.frames.next = next_c;
+        field_combo.irq_drops.frames.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_drops.frames.value <= 32'h0;
+        end else begin
+            if(field_combo.irq_drops.frames.load_next) begin
+                field_storage.irq_drops.frames.value <= field_combo.irq_drops.frames.next;
+            end
+        end
+    end
+    assign hwif_out.irq_drops.frames.value = field_storage.irq_drops.frames.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -1840,6 +2042,7 @@ module pst_access_edge_regs (
         automatic logic wr_ack;
         wr_ack = '0;
         wr_ack |= hwif_in.queue_command.wr_ack;
+        wr_ack |= hwif_in.irq_cause.wr_ack;
         wr_ack |= hwif_in.execute.wr_ack;
         external_wr_ack = wr_ack;
     end
@@ -1854,6 +2057,7 @@ module pst_access_edge_regs (
     always_comb begin
         automatic logic rd_ack;
         rd_ack = '0;
+        rd_ack |= hwif_in.irq_cause.rd_ack;
         rd_ack |= hwif_in.execute.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
@@ -1884,7 +2088,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10008;
+            readback_data_var[31:0] = 32'h10009;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2291,6 +2495,22 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h250) begin
             readback_data_var[31:0] = hwif_in.outstanding.memories.next;
+        end
+        if(rd_mux_addr == 12'h254) begin
+            readback_data_var = hwif_in.irq_cause.rd_data;
+        end
+        if(rd_mux_addr == 12'h258) begin
+            readback_data_var[0] = field_storage.irq_mask.memory_lost.value;
+            readback_data_var[1] = field_storage.irq_mask.scan_ended.value;
+            readback_data_var[2] = field_storage.irq_mask.overflow.value;
+            readback_data_var[3] = field_storage.irq_mask.drained.value;
+            readback_data_var[4] = field_storage.irq_mask.drops.value;
+        end
+        if(rd_mux_addr == 12'h25c) begin
+            readback_data_var[31:0] = field_storage.irq_drops.frames.value;
+        end
+        if(rd_mux_addr == 12'h260) begin
+            readback_data_var[31:0] = hwif_in.irq_lost.frames.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

@@ -881,6 +881,29 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__outstanding__memories__in_t memories;
     } pst_access_edge_regs__outstanding__in_t;
 
+    typedef struct packed {
+        logic [26:0] _reserved_31_5;
+        logic drops;
+        logic drained;
+        logic overflow;
+        logic scan_ended;
+        logic memory_lost;
+    } pst_access_edge_regs__irq_cause__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        pst_access_edge_regs__irq_cause__fields__in_t rd_data;
+        logic wr_ack;
+    } pst_access_edge_regs__irq_cause__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__irq_lost__frames__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__irq_lost__frames__in_t frames;
+    } pst_access_edge_regs__irq_lost__in_t;
+
     typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
@@ -958,6 +981,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__now_guarantee__in_t now_guarantee;
         pst_access_edge_regs__drained__in_t drained;
         pst_access_edge_regs__outstanding__in_t outstanding;
+        pst_access_edge_regs__irq_cause__in_t irq_cause;
+        pst_access_edge_regs__irq_lost__in_t irq_lost;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -1189,6 +1214,58 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__drain__stop__out_t stop;
     } pst_access_edge_regs__drain__out_t;
 
+    typedef struct packed {
+        logic [26:0] _reserved_31_5;
+        logic drops;
+        logic drained;
+        logic overflow;
+        logic scan_ended;
+        logic memory_lost;
+    } pst_access_edge_regs__irq_cause__fields__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+        pst_access_edge_regs__irq_cause__fields__out_t wr_data;
+        pst_access_edge_regs__irq_cause__fields__out_t wr_biten;
+    } pst_access_edge_regs__irq_cause__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_access_edge_regs__irq_mask__memory_lost__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_access_edge_regs__irq_mask__scan_ended__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_access_edge_regs__irq_mask__overflow__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_access_edge_regs__irq_mask__drained__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_access_edge_regs__irq_mask__drops__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__irq_mask__memory_lost__out_t memory_lost;
+        pst_access_edge_regs__irq_mask__scan_ended__out_t scan_ended;
+        pst_access_edge_regs__irq_mask__overflow__out_t overflow;
+        pst_access_edge_regs__irq_mask__drained__out_t drained;
+        pst_access_edge_regs__irq_mask__drops__out_t drops;
+    } pst_access_edge_regs__irq_mask__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__irq_drops__frames__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__irq_drops__frames__out_t frames;
+    } pst_access_edge_regs__irq_drops__out_t;
+
     typedef struct {
         logic req;
         logic [6:0] addr;
@@ -1223,6 +1300,9 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__node_class__out_t node_class;
         pst_access_edge_regs__tree_guarantee__out_t tree_guarantee;
         pst_access_edge_regs__drain__out_t drain;
+        pst_access_edge_regs__irq_cause__out_t irq_cause;
+        pst_access_edge_regs__irq_mask__out_t irq_mask;
+        pst_access_edge_regs__irq_drops__out_t irq_drops;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 

@@ -155,6 +155,10 @@ module pst_control
     output logic                         drain_stop_o,
     input  logic                         drain_done_i,
     input  logic [         Memories-1:0] drain_outstanding_i,
+    // interrupt: pulse, a FIFO in front of the device has lost a frame; frames lost in this cycle; a level
+    input  logic                         overflow_i,
+    input  logic [                  2:0] lost_frames_i,
+    output logic                         irq_o,
     // a command has waited long: nothing is to be enqueued, dequeued or sent until it has ended
     output logic                         hold_o,
     // state of the device
@@ -201,14 +205,14 @@ module pst_control
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic        no_command, no_command_q;
-  logic [31:0] command_q, command_d;
+  logic [31:0] command_q, command_d, lost_frames;
   logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_tree_next, share_exists;
   logic        reading_q, reading_d;        // a look is for a read-back
   logic        provision_q, provision_d;    // class and weight go along with the setting on offer
   logic        node_q, node_d;              // a snapshot is of a class at a node
   logic [PlaceWidth-1:0] place_q, place_d;  // of which one
   logic        window_write;
-  logic [ 4:0] window_word;
+  logic [ 4:0] window_word, cause;
   logic [31:0] window_data;
   tree_setting_t hierarchy_q, hierarchy_d, hierarchy;
 
@@ -446,7 +450,13 @@ module pst_control
       .scan_i(s_scan_i),
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
       .share_exists_i(share_exists), .s_share_free_i, .s_share_used_i, .s_share_in_force_i,
-      .memory_lost_i, .drain_done_i, .drain_outstanding_i, .dropped_packets_i, .dropped_bytes_i, .marked_packets_i
+      .memory_lost_i, .drain_done_i, .drain_outstanding_i, .cause_i(cause), .lost_frames_i(lost_frames), .dropped_packets_i,
+      .dropped_bytes_i, .marked_packets_i
+  );
+
+  pst_control_interrupt #(.Memories(Memories)) u_interrupt (
+      .clk_i, .rst_i, .regs_i(hwif_out), .memory_lost_i, .scanning_i(s_scan_i.busy), .drained_i(drain_done_i), .overflow_i,
+      .lost_frames_i, .cause_o(cause), .lost_o(lost_frames), .irq_o
   );
 
   logic awvalid, awready, wvalid, wready, bvalid, bready;
@@ -465,22 +475,13 @@ module pst_control
   pst_access_edge_regs u_regs (
       .clk(clk_i), .rst(rst_i),
       .s_axil_awready(awready), .s_axil_awvalid(awvalid), .s_axil_awaddr(awaddr),
-      .s_axil_awprot (s_axil_awprot_i),
-      .s_axil_wready (wready),
-      .s_axil_wvalid (wvalid),
-      .s_axil_wdata  (s_axil_wdata_i),
-      .s_axil_wstrb  (s_axil_wstrb_i),
+      .s_axil_awprot(s_axil_awprot_i),
+      .s_axil_wready(wready), .s_axil_wvalid(wvalid), .s_axil_wdata(s_axil_wdata_i), .s_axil_wstrb(s_axil_wstrb_i),
       .s_axil_bready(bready), .s_axil_bvalid(bvalid), .s_axil_bresp(bresp),
-      .s_axil_arready(s_axil_arready_o),
-      .s_axil_arvalid(s_axil_arvalid_i),
-      .s_axil_araddr (s_axil_araddr_i),
-      .s_axil_arprot (s_axil_arprot_i),
-      .s_axil_rready (s_axil_rready_i),
-      .s_axil_rvalid (s_axil_rvalid_o),
-      .s_axil_rdata  (s_axil_rdata_o),
-      .s_axil_rresp  (s_axil_rresp_o),
-      .hwif_in,
-      .hwif_out
+      .s_axil_arready(s_axil_arready_o), .s_axil_arvalid(s_axil_arvalid_i), .s_axil_araddr(s_axil_araddr_i),
+      .s_axil_arprot(s_axil_arprot_i),
+      .s_axil_rready(s_axil_rready_i), .s_axil_rvalid(s_axil_rvalid_o), .s_axil_rdata(s_axil_rdata_o), .s_axil_rresp(s_axil_rresp_o),
+      .hwif_in, .hwif_out
   );
 
 `ifndef SYNTHESIS

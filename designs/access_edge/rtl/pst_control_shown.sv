@@ -51,6 +51,8 @@ module pst_control_shown
     input  logic [Memories-1:0]                                 memory_lost_i,
     input  logic                                                drain_done_i,
     input  logic [Memories-1:0]                                 drain_outstanding_i,
+    input  logic [ 4:0]                                         cause_i,       // of the interrupt, as in register irq_cause
+    input  logic [31:0]                                         lost_frames_i,
     input  logic [DropLast:1][PacketWidth-1:0]                  dropped_packets_i,
     input  logic [DropLast:1][ByteWidth-1:0]                    dropped_bytes_i,
     input  logic [PacketWidth-1:0]                              marked_packets_i
@@ -87,6 +89,10 @@ module pst_control_shown
     regs_o.memory_lost.memories.next  = 32'(memory_lost_i);
     regs_o.drained.done.next           = drain_done_i;
     regs_o.outstanding.memories.next   = 32'(drain_outstanding_i);
+    regs_o.irq_cause.wr_ack           = regs_i.irq_cause.req && regs_i.irq_cause.req_is_wr;
+    regs_o.irq_cause.rd_ack           = regs_i.irq_cause.req && !regs_i.irq_cause.req_is_wr;
+    regs_o.irq_cause.rd_data          = 32'(cause_i);
+    regs_o.irq_lost.frames.next       = lost_frames_i;
     regs_o.status.init_done.next      = status_i.init_done;
     regs_o.status.busy.next           = status_i.busy;
     regs_o.status.refused.next        = status_i.reason != '0;

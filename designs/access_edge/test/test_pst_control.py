@@ -9,6 +9,7 @@ from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
 from penstock.designs.access_edge import registers
 from penstock.hardware import library
+from penstock.testing import interrupts
 from penstock.testing import strobes as byte_strobes
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
@@ -82,6 +83,11 @@ def test_read_back(parameters: dict[str, int]) -> None:
 
 
 @BOTH
+def test_interrupts(parameters: dict[str, int]) -> None:
+    run(parameters, "all_causes")
+
+
+@BOTH
 def test_strobes(parameters: dict[str, int]) -> None:
     run(parameters, "all_strobes")
 
@@ -118,6 +124,7 @@ class Bench:
         dut.m_hierarchy_cfg_ready_i.value = 0
         dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
         dut.memory_lost_i.value = dut.s_scan_i.value = 0
+        dut.overflow_i.value = dut.lost_frames_i.value = dut.drain_done_i.value = 0
         for name in ("m_look_ready", "s_look_valid", "s_back_valid", "m_class_ready", "s_class_valid"):
             getattr(dut, f"{name}_i").value = 0
         dut.init_done_i.value = self.init_done
@@ -245,7 +252,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010008, "next": 0,
+        "type": 0x50535401, "version": 0x00010009, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -452,6 +459,28 @@ async def memories(dut) -> None:
         assert await bench.read("memory_lost") == value
     await bench.write("memory_lost", 0)
     assert await bench.read("memory_lost") == value, "software cannot bring a memory back"
+
+
+@cocotb.test()
+async def all_causes(dut) -> None:
+    """A memory that is lost, a scan that ends, an overflow and rest are causes, each time anew; what stands on is none a second time."""
+    bench, rng, count = Bench(dut), random.Random(seed()), parameter("Memories", 1)
+    await bench.start()
+
+    async def pulse(port, up: int, down: int) -> None:
+        for value in (0, up):
+            await FallingEdge(dut.clk_i)
+            port.value = value
+        await FallingEdge(dut.clk_i)
+        port.value = down
+
+    async def lose() -> None:
+        await pulse(dut.memory_lost_i, 1 << rng.randrange(count), rng.choice([0, (1 << count) - 1]))
+
+    events = {"memory_lost": lose, "scan_ended": lambda: pulse(dut.s_scan_i, 1 << (len(dut.s_scan_i) - 1), 0),
+              "overflow": lambda: pulse(dut.overflow_i, 1, 0), "drained": lambda: pulse(dut.drain_done_i, 1, 1)}  # fmt: skip
+    fields = registers.table()["irq_cause"]["fields"]
+    await interrupts.check(dut, bench.read, bench.write, fields, events, dut.lost_frames_i, 4, rng)
 
 
 @cocotb.test()

@@ -178,6 +178,7 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "busiest_places": 0x0F4, "busiest_place": 0x0F8, "busiest_status": 0x0FC, "busiest_queue": 0x228, "busiest_window": 0x22C,
         "busiest_bytes": 0x230, "node_index": 0x238, "node_class": 0x23C, "tree_guarantee": 0x240, "now_guarantee": 0x244,
         "drain": 0x248, "drained": 0x24C, "outstanding": 0x250,
+        "irq_cause": 0x254, "irq_mask": 0x258, "irq_drops": 0x25C, "irq_lost": 0x260,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():

@@ -34,6 +34,13 @@ inline constexpr std::uint32_t kDscpClass = 0x054;
 inline constexpr std::uint32_t kDscpClassNow = 0x058;
 inline constexpr std::uint32_t kMemoryLimit = 0x05c;
 inline constexpr std::uint32_t kFreeChunks = 0x060;
+inline constexpr std::uint32_t kDrain = 0x064;
+inline constexpr std::uint32_t kDrained = 0x068;
+inline constexpr std::uint32_t kOutstanding = 0x06c;
+inline constexpr std::uint32_t kIrqCause = 0x070;
+inline constexpr std::uint32_t kIrqMask = 0x074;
+inline constexpr std::uint32_t kIrqDrops = 0x078;
+inline constexpr std::uint32_t kIrqLost = 0x07c;
 inline constexpr std::uint32_t kInFrames = 0x080;
 inline constexpr std::uint32_t kInBytes = 0x088;
 inline constexpr std::uint32_t kOutFrames = 0x090;
@@ -98,6 +105,17 @@ inline constexpr Field kDscpClassCls{0, 32};
 inline constexpr Field kDscpClassNowCls{0, 32};
 inline constexpr Field kMemoryLimitChunks{0, 32};
 inline constexpr Field kFreeChunksChunks{0, 32};
+inline constexpr Field kDrainStop{0, 1};
+inline constexpr Field kDrainedDone{0, 1};
+inline constexpr Field kOutstandingMemories{0, 32};
+inline constexpr Field kIrqCauseOverflow{2, 1};
+inline constexpr Field kIrqCauseDrained{3, 1};
+inline constexpr Field kIrqCauseDrops{4, 1};
+inline constexpr Field kIrqMaskOverflow{2, 1};
+inline constexpr Field kIrqMaskDrained{3, 1};
+inline constexpr Field kIrqMaskDrops{4, 1};
+inline constexpr Field kIrqDropsFrames{0, 32};
+inline constexpr Field kIrqLostFrames{0, 32};
 inline constexpr Field kInFramesValue{0, 50};
 inline constexpr Field kInBytesValue{0, 56};
 inline constexpr Field kOutFramesValue{0, 50};
@@ -128,13 +146,18 @@ inline constexpr Field kDroppedMissedBytesValue{0, 56};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535402;
-inline constexpr std::uint32_t kVersionValue = 0x10000;
+inline constexpr std::uint32_t kVersionValue = 0x10001;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kClassIndexValue = 0x0;
 inline constexpr std::uint32_t kClassDeadlineCycles = 0x0;
 inline constexpr std::uint32_t kDscpIndexValue = 0x0;
 inline constexpr std::uint32_t kDscpClassCls = 0x0;
 inline constexpr std::uint32_t kMemoryLimitChunks = 0x0;
+inline constexpr std::uint32_t kDrainStop = 0x0;
+inline constexpr std::uint32_t kIrqMaskOverflow = 0x0;
+inline constexpr std::uint32_t kIrqMaskDrained = 0x0;
+inline constexpr std::uint32_t kIrqMaskDrops = 0x0;
+inline constexpr std::uint32_t kIrqDropsFrames = 0x0;
 
 }  // namespace resets
 

@@ -136,6 +136,8 @@ class PortDevice final : public Device {
     Observer* observer_ = nullptr;
     std::int64_t now_ = 0, origin_ = 0;
     bool init_ = false;
+    bool drained_ = false, half_ = false;  // half_: a frame has begun to come in
+    std::uint32_t inside_ = 0;             // frames whose fate is not known
     BusCounts bus_;
     bool active_ = false;  // the observer was told something in this cycle
 
@@ -189,10 +191,14 @@ void PortDevice::cycle() {
     const bool ready = output_.ready(now_), init_done = port_.init_done() && age() >= settings_.classes;
     bus_.output_ready += ready;
 
+    // While the device is drained nothing goes from the port to its memories.
+    const bool stop = registers_.stop(), closed = drained_, open = !stop || half_;
     EdfrIn in;
     in.m_ready = ready;
     in.memory = memories_.step(now_ + origin_, now_);
+    if (closed) in.memory.awready = in.memory.wready = in.memory.arready = false;
     in.limit = registers_.limit();
+    in.hold = stop;
     const auto setting = registers_.offered(), dscp = registers_.dscp(init_);
     EdfrDue::Set wait;
     if (setting && !settings_.fifo) {
@@ -204,7 +210,7 @@ void PortDevice::cycle() {
         in.dscp = dscp->id;
         in.dscp_class = dscp->to;
     }
-    const EdfrBeat* given = offered_ && init_ ? &beat_ : nullptr;
+    const EdfrBeat* given = offered_ && init_ && open ? &beat_ : nullptr;
     EdfrBeat beside;
     if (settings_.fifo) {
         if (classifier_.valid2) {
@@ -219,20 +225,21 @@ void PortDevice::cycle() {
 
     // A cycle like the last one, in which nothing has changed, is left out.
     const bool same = still_ && !in.beat && !in.set && !in.set_dscp && (in.m_ready == in_.m_ready || !out_.valid) &&
-                      in.limit == in_.limit && std::memcmp(&in.memory, &in_.memory, sizeof in.memory) == 0;
+                      in.limit == in_.limit && in.hold == in_.hold && std::memcmp(&in.memory, &in_.memory, sizeof in.memory) == 0;
     if (!same || age() >= wakes_) {
         port_.skip_to(age());
         still_ = !port_.cycle(in, out_) && !in.beat && !in.set;
         if (still_) wakes_ = port_.next_event();
         in_ = in;
     }
-    bool taken = offered_ && init_ && out_.ready;
+    bool taken = given && out_.ready;
     if (settings_.fifo) {
         taken = given && classifier_.ready(out_.ready);
         if (classifier_.clock(given, out_.ready)) still_ = false;
         if (dscp) classifier_.table[dscp->id] = dscp->to;
     }
 
+    const bool taken_any = taken, last = beat_.last;
     if (offered_) ++bus_.input_offered;
     if (taken) {
         ++bus_.input_taken;
@@ -243,7 +250,16 @@ void PortDevice::cycle() {
             input_.fetch(now_);
         }
     }
+    const EdfrMemoryOut& asks = out_.memory;
+    const bool rests =
+        stop && !half_ && inside_ == 0 && !out_.sending && memories_.idle() && (closed || (!asks.awvalid && !asks.wvalid && !asks.arvalid));
+    if (taken_any && !half_) ++inside_;
+    if (taken_any) half_ = !last;
+    inside_ -= out_.refused.valid + out_.fate.valid;
+    const std::uint32_t outstanding = memories_.outstanding();
     memories_.clock(in.memory, out_.memory, now_ + origin_, now_);
+    if (rests && !drained_) registers_.interrupt().happens(deadline_port::fields::kIrqCauseDrained.at(1));
+    registers_.show_drain(drained_ = rests, outstanding);
     events();
     if (out_.valid && ready) send();
     if (!registers_.quiet()) registers_.step(init_, settings_.fifo || out_.set_ready);
@@ -256,6 +272,7 @@ void PortDevice::events() {
     if (!(out_.refused.valid || out_.fate.valid || out_.expired.valid || out_.late.valid || out_.passed.valid || begins)) return;
     const bool fifo = settings_.fifo;
     std::array<pst_event_pins, kEvents> pins{};
+    std::uint32_t lost = 0;  // frames, in this cycle
     const auto name = [&](std::uint32_t klass, const EdfrFrame& frame) { return std::uint32_t{frame.user} << 8 | klass; };
     const auto length = [](const EdfrFrame& frame) { return static_cast<std::uint32_t>(frame.bytes); };
     const auto class_of = [&](const EdfrEvent& e) { return fifo ? e.frame.user >> 8 : e.id; };
@@ -264,6 +281,7 @@ void PortDevice::events() {
                             : e.frame.bytes < settings_.min_frame_bytes ? Drop::Runt
                                                                         : Drop::Oversize;
         registers_.dropped(static_cast<unsigned>(reason)).add(e.frame.bytes);
+        ++lost;
         pins[kIn] = {class_of(e), length(e.frame), true, static_cast<std::uint8_t>(reason), 0};
     }
     if (const EdfrEvent& e = out_.fate; e.valid) {
@@ -273,6 +291,7 @@ void PortDevice::events() {
         if (!kept) {
             registers_.of(klass).no_page.add(e.frame.bytes);
             registers_.dropped(static_cast<unsigned>(Drop::NoPage)).add(e.frame.bytes);
+            ++lost;
         }
         pins[kFate] = {klass, length(e.frame), true, static_cast<std::uint8_t>(kept ? Drop::None : Drop::NoPage), 0};
         pins[kDeadline] = {static_cast<std::uint32_t>(e.frame.deadline - (fifo ? 0 : age())), 0, true, 0, 0};
@@ -280,6 +299,7 @@ void PortDevice::events() {
     const auto missed = [&](std::uint32_t klass, std::uint32_t bytes) {
         registers_.of(klass).missed.add(bytes);
         registers_.dropped(kDropMissed).add(bytes);
+        ++lost;
     };
     if (const EdfrEvent& e = out_.expired; e.valid) {
         missed(e.id, e.frame.bytes);
@@ -296,9 +316,11 @@ void PortDevice::events() {
         };
         add(p.lost ? registers_.of(p.id).lost : registers_.of(p.id).missed);
         add(registers_.dropped(p.lost ? static_cast<unsigned>(Drop::ReadError) : kDropMissed));
+        lost += p.count.frames;
         pins[kPassed] = {p.count.frames, static_cast<std::uint16_t>(p.count.bytes >> 32), true, p.lost, static_cast<std::uint8_t>(p.id)};
         pins[kPassedBytes] = {static_cast<std::uint32_t>(p.count.bytes), 0, true, 0, 0};
     }
+    if (lost) registers_.interrupt().happens(0, lost);
     if (begins) {
         const std::uint32_t klass = fifo ? out_.frame.user >> 8 : out_.id, user = fifo ? out_.frame.user & 0xFF : out_.frame.user;
         pins[kBegin] = {user << 8 | klass, 0, true, 0, 0};
@@ -324,10 +346,10 @@ void PortDevice::send() {
 
 // The next cycle in which something may happen.
 std::int64_t PortDevice::next_event() const {
-    if (!still_ || !memories_.idle() || !registers_.quiet() || !init_) return now_;
+    if (!still_ || !memories_.idle() || !registers_.quiet() || !init_ || registers_.stop() != drained_) return now_;
     std::int64_t next = wakes_ - (origin_ - kResetCycles);
     if (out_.valid) next = std::min(next, std::max(now_, output_.ready_from()));
-    if (offered_ && out_.ready) return now_;
+    if (offered_ && out_.ready && (!registers_.stop() || half_)) return now_;
     if (!offered_) next = std::min(next, input_.beat_cycle());
     if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
     return next;

@@ -23,6 +23,7 @@ class PortMemories {
           chunk_beats_(settings.chunk_bytes / EdfrSettings::kBeatBytes),
           write_(environment.memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_),
           read_(environment.memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_) {
+        asked_.resize(environment.memories.size());
         ports_.reserve(environment.memories.size());
         auto drams = dram_accesses(environment.memories);
         for (unsigned m = 0; m < environment.memories.size(); ++m)
@@ -62,6 +63,16 @@ class PortMemories {
         if (aw) write_.address.push({out.aw_chunk, out.aw_beats});
         if (ar) read_.address.push({out.ar_chunk, chunk_beats_});
         under_way_ += aw + ar;
+    }
+
+    // Memories that owe answers or are about to be asked, as at the beginning of a cycle: bit m.
+    std::uint32_t outstanding() const {
+        std::uint32_t found = 0;
+        for (std::uint32_t m = 0; m < ports_.size(); ++m) {
+            const bool busy = write_.addresses[m].valid() || write_.data[m].valid() || read_.addresses[m].valid() || asked_[m] != 0;
+            found |= std::uint32_t{busy} << m;
+        }
+        return found;
     }
 
     const MemoryCounts& counts(unsigned memory) const { return ports_[memory].counts; }
@@ -118,9 +129,13 @@ class PortMemories {
             if (address) {
                 const Burst& next = w.addresses[m].front();
                 port.take_aw(address_of(next), next.beats);
+                ++asked_[m];
                 w.addresses[m].pop();
             }
-            if (b) port.give_b();
+            if (b) {
+                port.give_b();
+                --asked_[m];
+            }
             if (answered && answers == m) w.behind[m].pop();
             if (b) w.behind[m].push({true, error});
         }
@@ -157,12 +172,16 @@ class PortMemories {
             Beat beat;
             if (data) {
                 beat = {--r.owed[m].front() == 0, port.r_error()};
-                if (beat.last) r.owed[m].pop();
+                if (beat.last) {
+                    r.owed[m].pop();
+                    --asked_[m];
+                }
                 port.give_r();
             }
             if (address) {
                 const Burst& next = r.addresses[m].front();
                 port.take_ar(address_of(next), next.beats);
+                ++asked_[m];
                 r.owed[m].push(next.beats);
                 r.addresses[m].pop();
             }
@@ -195,6 +214,7 @@ class PortMemories {
     std::vector<SteppedPort> ports_;
     std::uint64_t under_way_ = 0;  // bursts
     Beat turned_;
+    std::vector<std::uint64_t> asked_;  // bursts that each memory has not answered
 };
 
 }  // namespace penstock::engine

@@ -3,7 +3,7 @@
 
 namespace penstock::engine {
 
-std::uint32_t PortRegisters::read(std::uint32_t address, std::uint32_t free_chunks, bool init_done) const {
+std::uint32_t PortRegisters::read(std::uint32_t address, std::uint32_t free_chunks, bool init_done) {
     using namespace deadline_port;
     const auto half = [&](std::uint32_t at, std::uint64_t value) { return static_cast<std::uint32_t>(value >> 8 * (address - at)); };
     // An amount stands at two registers of 8 bytes.
@@ -72,6 +72,21 @@ std::uint32_t PortRegisters::read(std::uint32_t address, std::uint32_t free_chun
             return memory_limit_;
         case registers::kFreeChunks:
             return free_chunks;
+        case registers::kDrain:
+            return stop_;
+        case registers::kDrained:
+            return done_;
+        case registers::kOutstanding:
+            return outstanding_now_;
+        case registers::kIrqCause:
+            interrupt_.settle();
+            return interrupt_.cause();
+        case registers::kIrqMask:
+            return interrupt_.mask();
+        case registers::kIrqDrops:
+            return interrupt_.threshold();
+        case registers::kIrqLost:
+            return interrupt_.lost();
         default:
             return 0;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blocks/common/model/drop.hpp"
+#include "blocks/count/model/interrupt.hpp"
 #include "designs/deadline_port/model/deadline_port.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "penstock/engine/amount.hpp"
@@ -46,6 +47,13 @@ class PortRegisters {
         using namespace deadline_port;
         if (!starts(init_done) || *command_ != values::kCommandWriteDscp || refusal() != values::kRefusalAccepted) return {};
         return Setting{dscp_index_, dscp_class_};
+    }
+    // No frame is to come in or to be sent.
+    bool stop() const { return stop_; }
+    // What is under way: all is at rest; memories that owe answers.
+    void show_drain(bool done, std::uint32_t outstanding) {
+        done_ = done;
+        outstanding_now_ = outstanding;
     }
     std::uint32_t limit() const { return memory_limit_ >= settings_.chunks ? 0 : memory_limit_; }
 
@@ -101,7 +109,9 @@ class PortRegisters {
         if (responding) --outstanding_;
     }
 
-    std::uint32_t read(std::uint32_t address, std::uint32_t free_chunks, bool init_done) const;
+    std::uint32_t read(std::uint32_t address, std::uint32_t free_chunks, bool init_done);
+    // The interrupt, which the device tells what happens.
+    Interrupt& interrupt() { return interrupt_; }
 
     // Counters.
     Counters& of(std::uint32_t klass) { return of_[klass]; }
@@ -115,6 +125,8 @@ class PortRegisters {
     static constexpr unsigned kOutstanding = 8;  // as RegisterMaster
     static constexpr unsigned kSnapshotCycles = 3;
     static constexpr std::uint32_t kDscps = 65;
+    static constexpr std::uint32_t kIrqBits = deadline_port::fields::kIrqMaskOverflow.at(1) | deadline_port::fields::kIrqMaskDrained.at(1) |
+                                              deadline_port::fields::kIrqMaskDrops.at(1);
 
     bool starts(bool init_done) const { return command_ && state_ == State::Idle && init_done; }
     std::uint32_t refusal() const {
@@ -140,6 +152,11 @@ class PortRegisters {
         if (write.address == registers::kDscpIndex) dscp_index_ = write.value;
         if (write.address == registers::kDscpClass) dscp_class_ = write.value;
         if (write.address == registers::kMemoryLimit) memory_limit_ = write.value;
+        if (write.address == registers::kDrain) stop_ = fields::kDrainStop.of(write.value);
+        if (write.address == registers::kIrqMask) interrupt_.set_mask(write.value & kIrqBits);
+        if (write.address == registers::kIrqCause || write.address == registers::kIrqDrops) interrupt_.settle();
+        if (write.address == registers::kIrqCause) interrupt_.clear(write.value);
+        if (write.address == registers::kIrqDrops) interrupt_.set_threshold(write.value);
     }
 
     DeadlinePortSettings settings_;
@@ -156,6 +173,9 @@ class PortRegisters {
     std::uint32_t class_ = 0, cycles_ = 0, refused_ = 0;
     std::uint32_t class_index_ = 0, class_deadline_ = 0, dscp_index_ = 0, dscp_class_ = 0, memory_limit_ = 0;
     Counters read_, shown_;
+    Interrupt interrupt_;
+    bool stop_ = false, done_ = false;
+    std::uint32_t outstanding_now_ = 0;
     std::vector<std::uint32_t> deadline_now_;
     std::array<std::uint32_t, kDscps> dscp_now_{};
 };

@@ -3,5 +3,6 @@
 -f ../../../blocks/deadline/rtl/deadline.f
 -f deadline_port_control.f
 pst_deadline_bank.sv
+pst_deadline_drain.sv
 pst_deadline_counters.sv
 pst_deadline_port.sv

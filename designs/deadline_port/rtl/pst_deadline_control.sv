@@ -76,6 +76,14 @@ module pst_deadline_control
     // frames lost, by reason
     input  logic [15:1][FrameWidth-1:0] dropped_frames_i,
     input  logic [15:1][ ByteWidth-1:0] dropped_bytes_i,
+    // interrupt: pulse, a FIFO in front of the device has lost a frame; frames lost in this cycle; a level
+    input  logic                        overflow_i,
+    input  logic [                31:0] lost_now_i,
+    output logic                        irq_o,
+    // drain: no frame is to come in or to be sent; what is under way
+    output logic                        drain_stop_o,
+    input  logic                        drain_done_i,
+    input  logic [        Memories-1:0] drain_outstanding_i,
     // state of the device
     input  logic [      CountWidth-1:0] free_i,
     input  logic                        init_done_i
@@ -232,6 +240,28 @@ module pst_deadline_control
     assign class_now = dscp_index < Dscps && class_set_q[7'(dscp_index)] ? 32'(class_mem[7'(dscp_index)]) : '0;
   end
 
+  // ---- Interrupt; causes 0 and 1 are those of other devices ----
+  logic [4:0] cause, clear;
+  logic [31:0] lost_frames;
+
+  logic drained_q;
+
+  always_ff @(posedge clk_i) drained_q <= drain_done_i && !rst_i;
+
+  assign drain_stop_o = hwif_out.drain.stop.value;
+  assign clear        = hwif_out.irq_cause.req && hwif_out.irq_cause.req_is_wr
+                        ? 5'(hwif_out.irq_cause.wr_data & hwif_out.irq_cause.wr_biten) : '0;
+
+  pst_interrupt #(
+      .Events(4), .LostWidth(32)
+  ) u_interrupt (
+      .clk_i, .rst_i,
+      .event_i({drain_done_i && !drained_q, overflow_i, 2'b00}), .lost_i(lost_now_i), .most_i(hwif_out.irq_drops.frames.value),
+      .clear_i(clear),
+      .mask_i({hwif_out.irq_mask.drops.value, hwif_out.irq_mask.drained.value, hwif_out.irq_mask.overflow.value, 2'b00}),
+      .cause_o(cause), .lost_o(lost_frames), .irq_o
+  );
+
   // ---- Registers ----
   always_comb begin
     hwif_in.classes.value.next             = Classes;
@@ -254,6 +284,12 @@ module pst_deadline_control
     hwif_in.dscp_class_now.cls.next        = class_now;
     hwif_in.free_chunks.chunks.next        = 32'(free_i);
     hwif_in.command.wr_ack                 = start || no_command_q;
+    hwif_in.irq_cause.wr_ack               = hwif_out.irq_cause.req && hwif_out.irq_cause.req_is_wr;
+    hwif_in.irq_cause.rd_ack               = hwif_out.irq_cause.req && !hwif_out.irq_cause.req_is_wr;
+    hwif_in.irq_cause.rd_data              = 32'(cause);
+    hwif_in.irq_lost.frames.next           = lost_frames;
+    hwif_in.drained.done.next              = drain_done_i;
+    hwif_in.outstanding.memories.next      = 32'(drain_outstanding_i);
 
     hwif_in.in.frames.value.next      = 50'(in_q.frames);
     hwif_in.in.bytes.value.next       = 56'(in_q.bytes);

@@ -56,7 +56,9 @@ module pst_deadline_counters
     output logic [ ByteWidth-1:0]             no_page_bytes_o,
     // counters by reason, by the numbers of drop_e
     output logic [15:1][FrameWidth-1:0]       dropped_frames_o,
-    output logic [15:1][ ByteWidth-1:0]       dropped_bytes_o
+    output logic [15:1][ ByteWidth-1:0]       dropped_bytes_o,
+    // frames lost in the cycle before, for any reason
+    output logic [31:0]                       lost_now_o
 );
 
   typedef logic [FrameWidth-1:0] frames_t;
@@ -168,6 +170,8 @@ module pst_deadline_counters
   end
 
   always_ff @(posedge clk_i) begin
+    lost_now_o   <= (passed_valid_i ? passed_frames_i : '0)
+                    + (32'(in_valid_i) + 32'(inc_valid[BankNoPage]) + 32'(expired_valid_i) + 32'(late_valid_i));
     add_frames_q <= add_frames;
     add_bytes_q  <= add_bytes;
     for (int unsigned r = 1; r < 16; r++) begin
@@ -175,6 +179,7 @@ module pst_deadline_counters
       dropped_bytes_q[r]  <= Counted[r] ? dropped_bytes_q[r] + bytes_t'(add_bytes_q[r]) : '0;
     end
     if (rst_i) begin
+      lost_now_o       <= '0;
       add_frames_q     <= '0;
       add_bytes_q      <= '0;
       dropped_frames_q <= '0;

@@ -135,6 +135,9 @@ module pst_deadline_port
     output logic [7:0]                         ev_passed_class_o,
     output logic [31:0]                        ev_passed_frames_o,
     output logic [39:0]                        ev_passed_bytes_o,
+    // pulse: a FIFO in front of the device has lost a frame; interrupt, a level
+    input  logic                               overflow_i,
+    output logic                               irq_o,
     // state
     output logic [31:0]                        now_o,           // this cycle's number: deadlines are on this clock; 0 with PlainFifo
     output logic                               init_done_o
@@ -199,8 +202,10 @@ module pst_deadline_port
     if (rst_i) holes_q <= 1'b0;
   end
 
-  assign in_valid        = s_axis_tvalid_i && init_q;
-  assign s_axis_tready_o = in_ready && init_q;
+  logic in_open;    // frames may come in, or the rest of one
+
+  assign in_valid        = s_axis_tvalid_i && init_q && in_open;
+  assign s_axis_tready_o = in_ready && init_q && in_open;
   assign in_data         = s_axis_tdata_i;
   assign in_last         = s_axis_tlast_i;
   assign in_bytes_last   = hole ? 7'(DataBytes) : count_ones(s_axis_tkeep_i);
@@ -261,7 +266,8 @@ module pst_deadline_port
   logic [DataWidth-1:0] wdata, rdata;
   logic [DataBytes-1:0] wstrb;
   logic [1:0] bresp, rresp;
-  logic out_valid, out_last;
+  logic out_valid, out_last, stop, drained, sending;
+  logic [Memories-1:0] outstanding;
   logic [6:0] out_bytes_last;
   inner_t out_class, refused_class, fate_class, expired_class, late_class, passed_class;
   logic [15:0] out_user, refused_user, fate_user;
@@ -283,14 +289,14 @@ module pst_deadline_port
       .s_set_cycles_i(class_cycles), .limit_i(limit),
       .s_valid_i(port_valid), .s_ready_o(port_ready), .s_data_i(port_data), .s_bytes_last_i(port_bytes_last), .s_last_i(port_last),
       .s_bad_i(port_bad), .s_class_i(port_class), .s_user_i(port_user), .s_arrived_i('0),
-      .column_i('0), .s_token_valid_i(1'b0), .s_token_class_i('0), .m_token_valid_o(), .m_token_class_o(), .hold_i(1'b0),
+      .column_i('0), .s_token_valid_i(1'b0), .s_token_class_i('0), .m_token_valid_o(), .m_token_class_o(), .hold_i(stop),
       .m_decided_valid_o(), .m_decided_class_o(), .m_decided_segments_o(), .m_void_o(),
       .m_valid_o(out_valid), .m_ready_i(m_axis_tready_i), .m_data_o(m_axis_tdata_o), .m_bytes_last_o(out_bytes_last), .m_last_o(out_last),
       .m_class_o(out_class), .m_deadline_o(unused_deadline), .m_user_o(out_user),
-      .m_axi_awvalid_o(awvalid), .m_axi_awready_i(awready), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
-      .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
+      .m_axi_awvalid_o(awvalid), .m_axi_awready_i(awready && !drained), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
+      .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready && !drained), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
       .m_axi_bvalid_i(bvalid), .m_axi_bready_o(bready), .m_axi_bresp_i(bresp),
-      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
+      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready && !drained), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
       .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(rlast),
       .ev_refused_valid_o(refused_valid), .ev_refused_class_o(refused_class), .ev_refused_bytes_o(refused_bytes),
       .ev_refused_reason_o(refused_reason), .ev_refused_user_o(refused_user),
@@ -299,7 +305,7 @@ module pst_deadline_port
       .ev_expired_valid_o, .ev_expired_class_o(expired_class), .ev_expired_bytes_o(ev_expired_len_o), .ev_expired_user_o,
       .ev_late_valid_o, .ev_late_class_o(late_class), .ev_late_bytes_o(ev_late_len_o), .ev_late_user_o,
       .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o(passed_class), .ev_passed_frames_o, .ev_passed_bytes_o,
-      .free_o(free)
+      .free_o(free), .sending_o(sending)
   );
 
   // ---- Memories ----
@@ -308,16 +314,30 @@ module pst_deadline_port
       .FifoBeats(2 * ChunkBeats)
   ) u_spread (
       .clk_i, .rst_i,
-      .s_axi_awvalid_i(awvalid), .s_axi_awready_o(awready), .s_axi_awaddr_i(awaddr), .s_axi_awlen_i(awlen),
-      .s_axi_wvalid_i(wvalid), .s_axi_wready_o(wready), .s_axi_wdata_i(wdata), .s_axi_wstrb_i(wstrb), .s_axi_wlast_i(wlast),
+      .s_axi_awvalid_i(awvalid && !drained), .s_axi_awready_o(awready), .s_axi_awaddr_i(awaddr), .s_axi_awlen_i(awlen),
+      .s_axi_wvalid_i(wvalid && !drained), .s_axi_wready_o(wready), .s_axi_wdata_i(wdata), .s_axi_wstrb_i(wstrb), .s_axi_wlast_i(wlast),
       .s_axi_bvalid_o(bvalid), .s_axi_bready_i(bready), .s_axi_bresp_o(bresp),
-      .s_axi_arvalid_i(arvalid), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr), .s_axi_arlen_i(arlen),
+      .s_axi_arvalid_i(arvalid && !drained), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr), .s_axi_arlen_i(arlen),
       .s_axi_rvalid_o(rvalid), .s_axi_rready_i(rready), .s_axi_rdata_o(rdata), .s_axi_rresp_o(rresp), .s_axi_rlast_o(rlast),
       .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awaddr_o, .m_axi_awlen_o,
       .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o, .m_axi_wlast_o,
       .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i,
       .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
       .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+  );
+
+  // What is under way, from the input to the memories and the line; it closes the port's AXI4 while all is at rest.
+  pst_deadline_drain #(
+      .Memories(Memories), .MaxOutstanding(2 * (Reads > Writes ? Reads : Writes) + 64)
+  ) u_drain (
+      .clk_i, .rst_i, .stop_i(stop),
+      .take_i(in_valid && in_ready), .last_i(in_last), .open_o(in_open),
+      .refused_i(refused_valid), .fate_i(ev_fate_valid_o), .sending_i(sending),
+      .port_i({awvalid && !drained, awready, wvalid && !drained, bvalid, bready, arvalid && !drained, arready, rvalid, rready, rlast}),
+      .awvalid_i(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .wvalid_i(m_axi_wvalid_o),
+      .bvalid_i(m_axi_bvalid_i), .bready_i(m_axi_bready_o), .arvalid_i(m_axi_arvalid_o), .arready_i(m_axi_arready_i),
+      .rvalid_i(m_axi_rvalid_i), .rready_i(m_axi_rready_o), .rlast_i(m_axi_rlast_i),
+      .outstanding_o(outstanding), .done_o(drained)
   );
 
   // Whole beats, INCR bursts, normal memory, secure data accesses.
@@ -380,6 +400,7 @@ module pst_deadline_port
   logic [ByteWidth-1:0] in_bytes, out_bytes, missed_bytes, lost_bytes, no_page_bytes;
   logic [15:1][FrameWidth-1:0] dropped_frames;
   logic [15:1][ByteWidth-1:0] dropped_bytes;
+  logic [31:0] lost_now;
 
   pst_deadline_counters #(
       .Classes(Classes), .FrameWidth(FrameWidth), .ByteWidth(ByteWidth)
@@ -397,7 +418,7 @@ module pst_deadline_port
       .in_frames_o(in_frames), .in_bytes_o(in_bytes), .out_frames_o(out_frames), .out_bytes_o(out_bytes),
       .missed_frames_o(missed_frames), .missed_bytes_o(missed_bytes), .lost_frames_o(lost_frames), .lost_bytes_o(lost_bytes),
       .no_page_frames_o(no_page_frames), .no_page_bytes_o(no_page_bytes),
-      .dropped_frames_o(dropped_frames), .dropped_bytes_o(dropped_bytes)
+      .dropped_frames_o(dropped_frames), .dropped_bytes_o(dropped_bytes), .lost_now_o(lost_now)
   );
 
   pst_deadline_control #(
@@ -418,6 +439,7 @@ module pst_deadline_port
       .missed_frames_i(missed_frames), .missed_bytes_i(missed_bytes), .lost_frames_i(lost_frames), .lost_bytes_i(lost_bytes),
       .no_page_frames_i(no_page_frames), .no_page_bytes_i(no_page_bytes),
       .dropped_frames_i(dropped_frames), .dropped_bytes_i(dropped_bytes),
+      .overflow_i, .lost_now_i(lost_now), .irq_o, .drain_stop_o(stop), .drain_done_i(drained), .drain_outstanding_i(outstanding),
       .free_i(free), .init_done_i(init_q)
   );
 

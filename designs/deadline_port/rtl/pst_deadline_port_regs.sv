@@ -253,6 +253,13 @@ module pst_deadline_port_regs (
         logic dscp_class_now;
         logic memory_limit;
         logic free_chunks;
+        logic drain;
+        logic drained;
+        logic outstanding;
+        logic irq_cause;
+        logic irq_mask;
+        logic irq_drops;
+        logic irq_lost;
         struct {
             logic [1:0] frames;
             logic [1:0] bytes;
@@ -344,6 +351,14 @@ module pst_deadline_port_regs (
         decoded_reg_strb.dscp_class_now = cpuif_req_masked & (cpuif_addr == 12'h58) & !cpuif_req_is_wr;
         decoded_reg_strb.memory_limit = cpuif_req_masked & (cpuif_addr == 12'h5c);
         decoded_reg_strb.free_chunks = cpuif_req_masked & (cpuif_addr == 12'h60) & !cpuif_req_is_wr;
+        decoded_reg_strb.drain = cpuif_req_masked & (cpuif_addr == 12'h64);
+        decoded_reg_strb.drained = cpuif_req_masked & (cpuif_addr == 12'h68) & !cpuif_req_is_wr;
+        decoded_reg_strb.outstanding = cpuif_req_masked & (cpuif_addr == 12'h6c) & !cpuif_req_is_wr;
+        decoded_reg_strb.irq_cause = cpuif_req_masked & (cpuif_addr == 12'h70);
+        is_external |= cpuif_req_masked & (cpuif_addr == 12'h70);
+        decoded_reg_strb.irq_mask = cpuif_req_masked & (cpuif_addr == 12'h74);
+        decoded_reg_strb.irq_drops = cpuif_req_masked & (cpuif_addr == 12'h78);
+        decoded_reg_strb.irq_lost = cpuif_req_masked & (cpuif_addr == 12'h7c) & !cpuif_req_is_wr;
         decoded_reg_strb.in.frames[0] = cpuif_req_masked & (cpuif_addr == 12'h80) & !cpuif_req_is_wr;
         decoded_reg_strb.in.frames[1] = cpuif_req_masked & (cpuif_addr == 12'h84) & !cpuif_req_is_wr;
         decoded_reg_strb.in.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h88) & !cpuif_req_is_wr;
@@ -453,6 +468,32 @@ module pst_deadline_port_regs (
                 logic load_next;
             } chunks;
         } memory_limit;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } stop;
+        } drain;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } overflow;
+            struct {
+                logic next;
+                logic load_next;
+            } drained;
+            struct {
+                logic next;
+                logic load_next;
+            } drops;
+        } irq_mask;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } frames;
+        } irq_drops;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -482,6 +523,27 @@ module pst_deadline_port_regs (
                 logic [31:0] value;
             } chunks;
         } memory_limit;
+        struct {
+            struct {
+                logic value;
+            } stop;
+        } drain;
+        struct {
+            struct {
+                logic value;
+            } overflow;
+            struct {
+                logic value;
+            } drained;
+            struct {
+                logic value;
+            } drops;
+        } irq_mask;
+        struct {
+            struct {
+                logic [31:0] value;
+            } frames;
+        } irq_drops;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -606,6 +668,126 @@ module pst_deadline_port_regs (
         end
     end
     assign hwif_out.memory_limit.chunks.value = field_storage.memory_limit.chunks.value;
+    // Field: pst_deadline_port_regs.drain.stop
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.drain.stop.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.drain && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.drain.stop.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.drain.stop.next = next_c;
+        field_combo.drain.stop.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.drain.stop.value <= 1'h0;
+        end else begin
+            if(field_combo.drain.stop.load_next) begin
+                field_storage.drain.stop.value <= field_combo.drain.stop.next;
+            end
+        end
+    end
+    assign hwif_out.drain.stop.value = field_storage.drain.stop.value;
+    // External register: pst_deadline_port_regs.irq_cause
+    assign hwif_out.irq_cause.req = decoded_reg_strb.irq_cause;
+    assign hwif_out.irq_cause.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.irq_cause.wr_data = decoded_wr_data;
+    assign hwif_out.irq_cause.wr_biten = decoded_wr_biten;
+    // Field: pst_deadline_port_regs.irq_mask.overflow
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.overflow.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.overflow.value & ~decoded_wr_biten[2:2]) | (decoded_wr_data[2:2] & decoded_wr_biten[2:2]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.overflow.next = next_c;
+        field_combo.irq_mask.overflow.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.overflow.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.overflow.load_next) begin
+                field_storage.irq_mask.overflow.value <= field_combo.irq_mask.overflow.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.overflow.value = field_storage.irq_mask.overflow.value;
+    // Field: pst_deadline_port_regs.irq_mask.drained
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.drained.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.drained.value & ~decoded_wr_biten[3:3]) | (decoded_wr_data[3:3] & decoded_wr_biten[3:3]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.drained.next = next_c;
+        field_combo.irq_mask.drained.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.drained.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.drained.load_next) begin
+                field_storage.irq_mask.drained.value <= field_combo.irq_mask.drained.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.drained.value = field_storage.irq_mask.drained.value;
+    // Field: pst_deadline_port_regs.irq_mask.drops
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_mask.drops.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_mask && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_mask.drops.value & ~decoded_wr_biten[4:4]) | (decoded_wr_data[4:4] & decoded_wr_biten[4:4]);
+            load_next_c = '1;
+        end
+        field_combo.irq_mask.drops.next = next_c;
+        field_combo.irq_mask.drops.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_mask.drops.value <= 1'h0;
+        end else begin
+            if(field_combo.irq_mask.drops.load_next) begin
+                field_storage.irq_mask.drops.value <= field_combo.irq_mask.drops.next;
+            end
+        end
+    end
+    assign hwif_out.irq_mask.drops.value = field_storage.irq_mask.drops.value;
+    // Field: pst_deadline_port_regs.irq_drops.frames
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq_drops.frames.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.irq_drops && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.irq_drops.frames.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.irq_drops.frames.next = next_c;
+        field_combo.irq_drops.frames.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.irq_drops.frames.value <= 32'h0;
+        end else begin
+            if(field_combo.irq_drops.frames.load_next) begin
+                field_storage.irq_drops.frames.value <= field_combo.irq_drops.frames.next;
+            end
+        end
+    end
+    assign hwif_out.irq_drops.frames.value = field_storage.irq_drops.frames.value;
 
     //--------------------------------------------------------------------------
     // Read double-buffers
@@ -742,6 +924,7 @@ module pst_deadline_port_regs (
         automatic logic wr_ack;
         wr_ack = '0;
         wr_ack |= hwif_in.command.wr_ack;
+        wr_ack |= hwif_in.irq_cause.wr_ack;
         external_wr_ack = wr_ack;
     end
     assign cpuif_wr_ack = external_wr_ack | (decoded_req & decoded_req_is_wr & ~decoded_req_is_external);
@@ -755,7 +938,7 @@ module pst_deadline_port_regs (
     always_comb begin
         automatic logic rd_ack;
         rd_ack = '0;
-
+        rd_ack |= hwif_in.irq_cause.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
 
@@ -785,7 +968,7 @@ module pst_deadline_port_regs (
             readback_data_var[31:0] = 32'h50535402;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10000;
+            readback_data_var[31:0] = 32'h10001;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.classes.value.next;
@@ -853,6 +1036,29 @@ module pst_deadline_port_regs (
         end
         if(rd_mux_addr == 12'h60) begin
             readback_data_var[31:0] = hwif_in.free_chunks.chunks.next;
+        end
+        if(rd_mux_addr == 12'h64) begin
+            readback_data_var[0] = field_storage.drain.stop.value;
+        end
+        if(rd_mux_addr == 12'h68) begin
+            readback_data_var[0] = hwif_in.drained.done.next;
+        end
+        if(rd_mux_addr == 12'h6c) begin
+            readback_data_var[31:0] = hwif_in.outstanding.memories.next;
+        end
+        if(rd_mux_addr == 12'h70) begin
+            readback_data_var = hwif_in.irq_cause.rd_data;
+        end
+        if(rd_mux_addr == 12'h74) begin
+            readback_data_var[2] = field_storage.irq_mask.overflow.value;
+            readback_data_var[3] = field_storage.irq_mask.drained.value;
+            readback_data_var[4] = field_storage.irq_mask.drops.value;
+        end
+        if(rd_mux_addr == 12'h78) begin
+            readback_data_var[31:0] = field_storage.irq_drops.frames.value;
+        end
+        if(rd_mux_addr == 12'h7c) begin
+            readback_data_var[31:0] = hwif_in.irq_lost.frames.next;
         end
         if(rd_mux_addr == 12'h80) begin
             readback_data_var[31:0] = hwif_in.in.frames.value.next[31:0];

@@ -154,6 +154,44 @@ package pst_deadline_port_regs_pkg;
     } pst_deadline_port_regs__free_chunks__in_t;
 
     typedef struct {
+        logic next;
+    } pst_deadline_port_regs__drained__done__in_t;
+
+    typedef struct {
+        pst_deadline_port_regs__drained__done__in_t done;
+    } pst_deadline_port_regs__drained__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_deadline_port_regs__outstanding__memories__in_t;
+
+    typedef struct {
+        pst_deadline_port_regs__outstanding__memories__in_t memories;
+    } pst_deadline_port_regs__outstanding__in_t;
+
+    typedef struct packed {
+        logic [26:0] _reserved_31_5;
+        logic drops;
+        logic drained;
+        logic overflow;
+        logic [1:0] _reserved_1_0;
+    } pst_deadline_port_regs__irq_cause__fields__in_t;
+
+    typedef struct {
+        logic rd_ack;
+        pst_deadline_port_regs__irq_cause__fields__in_t rd_data;
+        logic wr_ack;
+    } pst_deadline_port_regs__irq_cause__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_deadline_port_regs__irq_lost__frames__in_t;
+
+    typedef struct {
+        pst_deadline_port_regs__irq_lost__frames__in_t frames;
+    } pst_deadline_port_regs__irq_lost__in_t;
+
+    typedef struct {
         logic [49:0] next;
     } pst_deadline_port_regs__in__frames__value__in_t;
 
@@ -422,6 +460,10 @@ package pst_deadline_port_regs_pkg;
         pst_deadline_port_regs__command__in_t command;
         pst_deadline_port_regs__dscp_class_now__in_t dscp_class_now;
         pst_deadline_port_regs__free_chunks__in_t free_chunks;
+        pst_deadline_port_regs__drained__in_t drained;
+        pst_deadline_port_regs__outstanding__in_t outstanding;
+        pst_deadline_port_regs__irq_cause__in_t irq_cause;
+        pst_deadline_port_regs__irq_lost__in_t irq_lost;
         pst_deadline_port_regs__in__in_t in;
         pst_deadline_port_regs__out__in_t out;
         pst_deadline_port_regs__missed__in_t missed;
@@ -488,12 +530,65 @@ package pst_deadline_port_regs_pkg;
     } pst_deadline_port_regs__memory_limit__out_t;
 
     typedef struct {
+        logic value;
+    } pst_deadline_port_regs__drain__stop__out_t;
+
+    typedef struct {
+        pst_deadline_port_regs__drain__stop__out_t stop;
+    } pst_deadline_port_regs__drain__out_t;
+
+    typedef struct packed {
+        logic [26:0] _reserved_31_5;
+        logic drops;
+        logic drained;
+        logic overflow;
+        logic [1:0] _reserved_1_0;
+    } pst_deadline_port_regs__irq_cause__fields__out_t;
+
+    typedef struct {
+        logic req;
+        logic req_is_wr;
+        pst_deadline_port_regs__irq_cause__fields__out_t wr_data;
+        pst_deadline_port_regs__irq_cause__fields__out_t wr_biten;
+    } pst_deadline_port_regs__irq_cause__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_deadline_port_regs__irq_mask__overflow__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_deadline_port_regs__irq_mask__drained__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_deadline_port_regs__irq_mask__drops__out_t;
+
+    typedef struct {
+        pst_deadline_port_regs__irq_mask__overflow__out_t overflow;
+        pst_deadline_port_regs__irq_mask__drained__out_t drained;
+        pst_deadline_port_regs__irq_mask__drops__out_t drops;
+    } pst_deadline_port_regs__irq_mask__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_deadline_port_regs__irq_drops__frames__out_t;
+
+    typedef struct {
+        pst_deadline_port_regs__irq_drops__frames__out_t frames;
+    } pst_deadline_port_regs__irq_drops__out_t;
+
+    typedef struct {
         pst_deadline_port_regs__class_index__out_t class_index;
         pst_deadline_port_regs__class_deadline__out_t class_deadline;
         pst_deadline_port_regs__dscp_index__out_t dscp_index;
         pst_deadline_port_regs__command__out_t command;
         pst_deadline_port_regs__dscp_class__out_t dscp_class;
         pst_deadline_port_regs__memory_limit__out_t memory_limit;
+        pst_deadline_port_regs__drain__out_t drain;
+        pst_deadline_port_regs__irq_cause__out_t irq_cause;
+        pst_deadline_port_regs__irq_mask__out_t irq_mask;
+        pst_deadline_port_regs__irq_drops__out_t irq_drops;
     } pst_deadline_port_regs__out_t;
 
     typedef enum logic [2:0] {

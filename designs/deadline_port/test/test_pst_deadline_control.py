@@ -10,6 +10,7 @@ from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
 from penstock.designs.deadline_port import registers
 from penstock.hardware import library
+from penstock.testing import interrupts
 from penstock.testing import strobes as byte_strobes
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import parameter, run_module, seed, start
@@ -44,7 +45,8 @@ class Bench:
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("m_class_ready_i", "read_valid_i", "dropped_frames_i", "dropped_bytes_i", "free_i"):
+        for name in ("m_class_ready_i", "read_valid_i", "dropped_frames_i", "dropped_bytes_i", "free_i", "overflow_i", "lost_now_i",
+                     "drain_done_i", "drain_outstanding_i"):  # fmt: skip
             getattr(dut, name).value = 0
         dut.init_done_i.value = 1
         self.axil = axi_lite_master(dut)
@@ -100,6 +102,29 @@ class Bench:
         reason = next(name for name, code in REFUSALS.items() if code == status >> 4 & 7)
         assert (status >> 2 & 1) == (reason != "accepted")
         return reason
+
+
+@cocotb.test()
+async def all_causes(dut) -> None:
+    """An overflow and rest are causes each time, and so are frames that are lost, some or 2^32 - 1 in a cycle."""
+    bench = Bench(dut)
+    await bench.start()
+
+    async def overflow() -> None:
+        await FallingEdge(dut.clk_i)
+        dut.overflow_i.value = 1
+        await FallingEdge(dut.clk_i)
+        dut.overflow_i.value = 0
+
+    async def rest() -> None:
+        for value in (0, 1):
+            await FallingEdge(dut.clk_i)
+            dut.drain_done_i.value = value
+        await FallingEdge(dut.clk_i)
+
+    fields = registers.table()["irq_cause"]["fields"]
+    most = bench.rng.choice([3, (1 << 32) - 1])
+    await interrupts.check(dut, bench.read, bench.write, fields, {"overflow": overflow, "drained": rest}, dut.lost_now_i, most, bench.rng)
 
 
 @cocotb.test()

@@ -15,6 +15,7 @@ from penstock.errors import UserError
 from penstock.hardware import crossings as crossing
 
 MOST_BEATS = 64  # of a burst at m_axi
+INTERRUPT = "irq"  # of the device, a level
 
 _KINDS = {"axis": "axis", "axi": "aximm", "axil": "aximm"}  # how Vivado calls what ports are called here
 _AXIS_WIDTHS = {"TID_WIDTH": "tid", "TDEST_WIDTH": "tdest", "TUSER_WIDTH": "tuser"}
@@ -139,6 +140,8 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
             )
             begun.add(each.interface)
             lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", about)
+        elif each.name == INTERRUPT:
+            lines += _attributes(f"signal:interrupt:1.0 {INTERRUPT} INTERRUPT", f"XIL_INTERFACENAME {INTERRUPT}, SENSITIVITY LEVEL_HIGH")
         lines += ['    (* mark_debug = "true" *)'] if choice.mark_debug and each.name.startswith("ev_") else []
         lines.append(f"    {each.direction:6} wire {_width(each.bits):9} {each.name}{',' if each is not found[-1] else ''}")
     pins = [

@@ -48,6 +48,8 @@ def component(
     buses = _of("busInterfaces", top)
     for interface in interfaces:
         _bus(buses, [each for each in found if each.interface == interface], crossings, _name_of(memory_maps))
+    if any(each.name == axi_wrapper.INTERRUPT for each in found):
+        _interrupt(buses)
     if memories := [name for name in interfaces if name.startswith("m_axi") and not name.startswith("m_axis")]:
         spaces = _of("addressSpaces", top)
         for interface in memories:
@@ -107,6 +109,23 @@ def _bus(buses: ElementTree.Element, ports: list[Flat], crossings: Sequence[str]
         _of("addressSpaceRef", role, addressSpaceRef=interface)
     elif kind == "axil" and mapped:
         _of("memoryMapRef", role, memoryMapRef=mapped)
+
+
+def _interrupt(buses: ElementTree.Element) -> None:
+    """Add the interrupt by Vivado's definition; the standard has none."""
+    reference = {"vendor": "xilinx.com", "library": "signal", "version": "1.0"}
+    bus = _of("busInterface", buses)
+    _of("name", bus, axi_wrapper.INTERRUPT)
+    _of("busType", bus, name="interrupt", **reference)
+    abstraction = _of("abstractionType", _of("abstractionTypes", bus))
+    _of("abstractionRef", abstraction, name="interrupt_rtl", **reference)
+    entry = _of("portMap", _of("portMaps", abstraction))
+    _of("name", _of("logicalPort", entry), "INTERRUPT")
+    _of("name", _of("physicalPort", entry), axi_wrapper.INTERRUPT)
+    _of("master", bus)
+    parameter = _of("parameter", _of("parameters", bus), parameterId="SENSITIVITY")
+    _of("name", parameter, "SENSITIVITY")
+    _of("value", parameter, "LEVEL_HIGH")
 
 
 def _model(model: ElementTree.Element, config: Configuration, found: list[Flat], crossings: Sequence[str]) -> None:

@@ -60,6 +60,11 @@ def litex(config: Configuration, ports: list[Port], crossings: Sequence[str], ch
                 f" clock_domain={domain})"
             )
         pins += [f"{each.direction[0]}_{each.name}=self.{interface}.{_signal(each.signal, kind)}" for each in found]
+    if "        self.irq = Signal(1)" in lines:
+        lines += [
+            "        # Of a peripheral with an interrupt: `soc.irq.add(NAME)`. Software clears it by the device's registers.",
+            "        self.ev = _Level(self.irq)",
+        ]
     domains = f"{{{', '.join(f'{chr(34)}{name}{chr(34)}: clock_domain' for name in crossings)}}}"
     body, connected = "\n".join(lines), ",\n            ".join(pins)
     more = f"""    from {config.module}_litex import Device
@@ -90,6 +95,13 @@ class Device(LiteXModule):
         )
         if platform is not None:
             add_sources(platform)
+
+
+class _Level:
+    \"\"\"An interrupt that is a level, in the place of LiteX's event manager.\"\"\"
+
+    def __init__(self, irq):
+        self.irq = irq
 
 
 def add_sources(platform):

@@ -100,6 +100,17 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kDrain:
             if (value & 1) throw DeviceError("registers: the model cannot be drained (register drain); the RTL can");
             break;
+        case registers::kIrqCause:
+            interrupt_.settle();
+            interrupt_.clear(value);
+            break;
+        case registers::kIrqMask:
+            interrupt_.set_mask(value);
+            break;
+        case registers::kIrqDrops:
+            interrupt_.settle();
+            interrupt_.set_threshold(value);
+            break;
         case registers::kTreeIndex:
             tree_index_ = value;
             break;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "blocks/count/model/interrupt.hpp"
 #include "designs/access_edge/model/access_edge.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 
@@ -78,6 +79,8 @@ class RegisterModel {
     std::uint32_t busiest_place() const { return busiest_place_; }
     // What the admission is told in the cycle that was just stepped.
     std::optional<ShareSetting> take_share() { return std::exchange(share_, std::nullopt); }
+    // The interrupt, which the device tells what happens.
+    Interrupt& interrupt() { return interrupt_; }
     // The class and page size that the window shows; none where the device does not have them.
     std::optional<std::pair<unsigned, unsigned>> shown_share() const {
         if (share_class_ >= share_classes_ || share_size_ >= page_sizes_) return {};
@@ -135,6 +138,7 @@ class RegisterModel {
     std::optional<Place> node_snapshot_;
     std::optional<ReadBack> read_back_;
     std::optional<ShareSetting> share_;
+    Interrupt interrupt_;
 };
 
 }  // namespace penstock::engine

@@ -219,6 +219,8 @@ class ModelDevice final : public Device {
     void store_frame();
     void step_memory();
     void lose_memories();
+    // A frame is lost, for the interrupt.
+    void lost() { registers_.interrupt().happens(0, 1); }
     void set_memory_timeout();
     void leave(const Leaving& frame);
     bool memory_ready() const { return stepped_ ? stepped_->fetches(now_) : read_.ready(now_); }
@@ -285,6 +287,7 @@ class ModelDevice final : public Device {
     PageAdmission::Verdict granted_verdict_;  // of that frame
     std::uint32_t granted_queue_ = 0;
     std::uint32_t lost_ = 0;           // memories, as the admission knows
+    std::uint32_t gone_ = 0;           // memories, as the interrupt knows
     std::deque<std::int64_t> closed_;  // cycles of late in which the admission took no frame
     struct Sending {
         std::uint64_t number;
@@ -347,10 +350,15 @@ template <typename Core>
 void ModelDevice<Core>::cycle() {
     if (input_.asking() && (active_ || now_ >= input_.ask_again())) ask();
     active_ = false;
-    if (stepped_) step_memory();
+    if (stepped_) {
+        step_memory();
+        if (stepped_->lost() & ~gone_) registers_.interrupt().happens(access_edge::fields::kIrqCauseMemoryLost.at(1));
+        gone_ = stepped_->lost();
+    }
     if (stepped_ && admission_) lose_memories();
     while (now_ >= arrival_) arrivals();
     while (!classified_.empty() && classified_.front().cycle <= now_) {
+        if (classified_.front().fate.reason) lost();
         observer_->classified(now_, classified_.front().fate);
         classified_.pop();
         active_ = true;
@@ -392,7 +400,10 @@ void ModelDevice<Core>::cycle() {
 
     if (core_.event_valid()) {
         const auto& packet = core_.event();
-        if (packet.reason) dropped_[packet.reason].add(packet.length);
+        if (packet.reason) {
+            dropped_[packet.reason].add(packet.length);
+            lost();
+        }
         if (nodes_) nodes_.came(packet.queue, packet.length, packet.reason);
         if (Core::kArrivals && packet.reason == static_cast<unsigned>(Drop::Aqm)) aqm_drop_[packet.queue].add(packet.length);
         observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
@@ -402,6 +413,7 @@ void ModelDevice<Core>::cycle() {
         if (const auto* p = core_.judged(now_ + origin_)) {
             const bool mark = p->verdict == AqmVerdict::Mark, gone = p->verdict == AqmVerdict::Drop;
             if (gone) {
+                lost();
                 dropped_[static_cast<unsigned>(Drop::Aqm)].add(p->length);
                 aqm_drop_[p->queue].add(p->length);
                 if (nodes_) nodes_.dropped(p->queue, p->length);
@@ -427,9 +439,11 @@ void ModelDevice<Core>::cycle() {
         if (const auto share = registers_.take_share())
             admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
         if (const auto read = registers_.take_read_back()) read_back(*read);
-        if (const auto backlog = registers_.take_scan())
+        if (const auto backlog = registers_.take_scan()) {
             busiest_.scan(*backlog, now_ + origin_,
                           [&](std::uint32_t queue) { return *backlog ? core_.queue(queue).bytes : sent(queue).bytes; });
+            registers_.interrupt().happens(access_edge::fields::kIrqCauseScanEnded.at(1));
+        }
         if (const auto queue = registers_.take_snapshot()) {
             shown_node_.reset();
             snapshot_ = core_.queue(*queue);
@@ -721,6 +735,7 @@ void ModelDevice<Core>::leave(const Leaving& frame) {
     if (frame.unread) {
         constexpr auto kReason = static_cast<std::uint8_t>(Drop::ReadError);
         dropped_[kReason].add(frame.length);
+        lost();
         observer_->unread(now_, {frame.queue, static_cast<std::uint16_t>(frame.length), kReason});
         return;
     }
@@ -900,6 +915,15 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return registers_.memory_timeout();
         case registers::kMemoryLost:
             return stepped_ ? stepped_->lost() : 0;
+        case registers::kIrqCause:
+            registers_.interrupt().settle();
+            return registers_.interrupt().cause();
+        case registers::kIrqMask:
+            return registers_.interrupt().mask();
+        case registers::kIrqDrops:
+            return registers_.interrupt().threshold();
+        case registers::kIrqLost:
+            return registers_.interrupt().lost();
         case registers::kQueueIndex:
             return registers_.index();
         case registers::kBacklogPackets:
