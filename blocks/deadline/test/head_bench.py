@@ -323,8 +323,8 @@ class Bench:
             token = rng.choice(due)
             self.tokens.remove(token)
             dut.s_token_class_i.value = token[1]
-        self.hold = self.columns > 1 and rng.random() < self.knobs["hold"]
-        dut.hold_i.value = int(self.hold or self.columns == 1)  # nothing listens to it where there is one column
+        self.hold = rng.random() < self.knobs["hold"]
+        dut.hold_i.value = int(self.hold)
 
     def _read_ring(self) -> None:
         if int(self.dut.m_token_valid_o.value):
