@@ -40,6 +40,7 @@ async def every_byte(dut) -> None:
         assert frames(found, OUT) == wanted
         for task in tasks:
             task.cancel()
+        dut.m_axis_tready_i.value = 1
         await source.send(beats(bytes(IN * 3), 0, IN)[:-1])
         dut.rst_i.value = 1
         dut.m_axis_tready_i.value = 0
