@@ -22,7 +22,7 @@ from penstock.testing.basis import seed
 SWITCH = {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}
 # Each design once, one of them with crossings and one beside the common modules under a name of its own.
 CHOSEN: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "edge": ("tiny_codel_16", {}, {"name": "mine", "choice": axi_wrapper.Choice(mark_debug=True)}),
+    "edge": ("tiny_codel_16", {}, {"name": "mine", "choice": axi_wrapper.Choice(mark_debug=True, ptp_time=96)}),
     "switch": ("switch_4", SWITCH, {}),
     "deadline": (
         "tiny_deadline_3",

@@ -45,6 +45,10 @@ def generate(
             metavar="ADDRESS,..", help="Where each memory of a design begins on its bus: 0x8000_0000,0xc000_0000; unless given all at 0."
         ),
     ] = None,
+    ptp_time: Annotated[
+        int | None,
+        typer.Option(metavar="BITS", help="Give the wrapper of a design an input of so many bits, a time that frames have in tuser; 64, 96."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
     width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,
@@ -69,6 +73,8 @@ def generate(
         raise UserError(f"--mark-debug: {design} is no design; it is for the wrapper of a design")
     if memory_base is not None and design not in designs.names():
         raise UserError(f"--memory-base {memory_base}: {design} is no design; it is for the wrapper of a design")
+    if ptp_time is not None and design not in designs.names():
+        raise UserError(f"--ptp-time {ptp_time}: {design} is no design; it is for the wrapper of a design")
     sizes = {
         "ports": ports, "width": width, "stages": stages, "fifo_depth": fifo_depth, "classes": classes, "back_pressure": back_pressure,
         "arbiter": arbiter,
@@ -109,7 +115,8 @@ def generate(
     from penstock.hardware.generate import generate as write
 
     bases = () if memory_base is None else axi_wrapper.bases_of(memory_base, chosen)
-    choice = axi_wrapper.Choice(mark_debug, bases)
+    ptp = 0 if ptp_time is None else axi_wrapper.ptp_time_of(ptp_time, chosen, configs.ports(chosen))
+    choice = axi_wrapper.Choice(mark_debug, bases, ptp)
 
     written = write(chosen, out, force, changes, crossed, renamed.checked(name), common, choice)
     named = chosen.model_copy(update={"name": renamed.of_settings(chosen.name, changes)})

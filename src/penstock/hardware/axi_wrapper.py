@@ -16,6 +16,8 @@ from penstock.hardware import crossings as crossing
 
 MOST_BEATS = 64  # of a burst at m_axi
 INTERRUPT = "irq"  # of the device, a level
+PTP_TIME = "ptp_time"  # of the wrapper, in the clock of the streams
+PTP_BITS = (64, 96)  # of a time of day, as IEEE 1588 and MACs have it
 
 _KINDS = {"axis": "axis", "axi": "aximm", "axil": "aximm"}  # how Vivado calls what ports are called here
 _AXIS_WIDTHS = {"TID_WIDTH": "tid", "TDEST_WIDTH": "tdest", "TUSER_WIDTH": "tuser"}
@@ -30,6 +32,7 @@ class Choice:
 
     mark_debug: bool = False  # its events have the attribute by which Vivado offers nets to a logic analyser
     bases: tuple[int, ...] = ()  # where each memory begins on its bus; none: all at 0
+    ptp_time: int = 0  # bits of a time at an input, which frames that leave have in tuser; 0: none
 
 
 PLAIN = Choice()
@@ -49,6 +52,15 @@ def bases_of(text: str, config: Configuration) -> tuple[int, ...]:
         )
         raise UserError(f"{option}: give {count}")
     return tuple(_base(option, which, word, size) for which, (word, size) in enumerate(zip(words, sizes, strict=True)))
+
+
+def ptp_time_of(bits: int, config: Configuration, ports: list[Port]) -> int:
+    """Return what `--ptp-time` says. Raises UserError."""
+    if bits not in PTP_BITS:
+        raise UserError(f"--ptp-time {bits}: a time has {' or '.join(map(str, PTP_BITS))} bits")
+    if any(port.count for port in ports if port.name.startswith("m_axis_")):
+        raise UserError(f"--ptp-time {bits}: {config.design} has several outputs; the option is for designs with one")
+    return bits
 
 
 def _base(option: str, which: int, word: str, size: int) -> int:
@@ -75,11 +87,17 @@ class Flat:
     interface: str  # m_axi_0, or nothing
     signal: str  # awaddr
     base: int | None = None  # of an address: what is added to the device's
+    stamped: bool = False  # it is of the stream that gets times of departure
 
     @property
     def inner(self) -> int:
         """Bits at the device."""
         return self.of.bits // (self.of.count or 1)
+
+    @property
+    def at_device(self) -> str:
+        """What is connected to the device."""
+        return self.name if self.base is None and not self.stamped else f"d_{self.name}"
 
 
 def name_of(config: Configuration) -> str:
@@ -90,6 +108,8 @@ def name_of(config: Configuration) -> str:
 def flat(ports: list[Port], choice: Choice = PLAIN) -> list[Flat]:
     """Return the ports of the wrapper, without clock and reset: an interface's ports stand together."""
     found = [each for port in ports if port.name not in ("clk_i", "rst_i") for each in _flattened(port, choice)]
+    if bits := choice.ptp_time:
+        found.append(Flat("input", bits, PTP_TIME, Port("input", f"logic [{bits - 1}:0]", f"{PTP_TIME}_i", bits, 0), 0, "", ""))
     order = list(dict.fromkeys(each.interface for each in found))
     return sorted(found, key=lambda each: order.index(each.interface))
 
@@ -106,7 +126,9 @@ def _flattened(port: Port, choice: Choice) -> Iterator[Flat]:
         if choice.bases and kind == "axi" and signal in _ADDRESSES:
             base = choice.bases[place]
             bits = max(bits, base.bit_length())
-        yield Flat(port.direction, bits, f"{interface}_{signal}", port, place, interface, signal, base)
+        stamped = bool(choice.ptp_time) and (side, kind) == ("m", "axis")
+        bits += choice.ptp_time if stamped and signal == "tuser" else 0
+        yield Flat(port.direction, bits, f"{interface}_{signal}", port, place, interface, signal, base, stamped)
 
 
 def clock_of(each: Flat, crossings: Sequence[str]) -> str:
@@ -152,7 +174,8 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] =
     pins += [f"      .{port.name}({_joined(port, found)})" for port in ports[2:]]
     resets = "".join(f"  wire {name}_rst;\n  assign {name}_aresetn = !{name}_rst;\n" for name in crossings)
     based = [each for each in found if each.base is not None]
-    moved = "".join(f"  wire {_width(each.inner):9} d_{each.name};\n" for each in based)
+    stamped = [each for each in found if each.stamped]
+    moved = "".join(f"  wire {_width(each.inner):9} d_{each.name};\n" for each in (*based, *stamped))
     moved += "".join(f"  assign {each.name} = {each.bits}'h{each.base:x} | {_wide(f'd_{each.name}', each)};\n" for each in based)
     head, body = "\n".join(lines), ",\n".join(pins)
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
@@ -165,9 +188,27 @@ module {name_of(config)} (
 {resets}{moved}  {crossing.name_of(config, crossings)} u_device (
 {body}
   );
-
+{_stamp(stamped, choice, clock_of(stamped[0], crossings)) if stamped else ""}
 endmodule
 """
+
+
+def _stamp(ports: list[Flat], choice: Choice, clock: str) -> str:
+    """Return what puts times of departure into the stream that leaves."""
+    by = {each.signal: each for each in ports}
+    beside = [each for each in ports if each.signal not in ("tdata", "tkeep", "tlast", "tuser", "tvalid", "tready")]
+    reset = "!aresetn" if clock == "aclk" else clock.replace("_aclk", "_rst")
+    inner = {"tid": ", ".join(each.at_device for each in beside)} | {key: by[key].at_device for key in by if key not in {"tid", "tdest"}}
+    outer = {"tid": ", ".join(each.name for each in beside)} | {key: by[key].name for key in by if key not in {"tid", "tdest"}}
+    numbers = {"DataBytes": by["tdata"].bits // 8, "IdWidth": sum(each.bits for each in beside), "UserWidth": by["tuser"].inner,
+               "TimeWidth": choice.ptp_time}  # fmt: skip
+    pins = [f".clk_i({clock})", f".rst_i({reset})", f".time_i({PTP_TIME})"]
+    for side, names, taken in (("s", inner, "i"), ("m", outer, "o")):
+        given = {"i": "o", "o": "i"}[taken]
+        pins += [f".{side}_axis_{key}_{given if key == 'tready' else taken}({{{name}}})" for key, name in names.items()]
+    set_to = ", ".join(f".{key}({value})" for key, value in numbers.items())
+    body = ",\n".join(f"      {pin}" for pin in pins)
+    return f"\n  pst_departure_stamp #({set_to}) u_stamp (\n{body}\n  );\n"
 
 
 def _own_clocks(clock: str, reset: str, crossings: Sequence[str]) -> list[str]:
@@ -194,8 +235,10 @@ def native(config: Configuration, ports: list[Port], crossings: Sequence[str] = 
     ]
     around = crossing.name_of(config, crossings)
     resets = "".join(f"  wire {name}_rst_n;\n  assign {name}_rst_o = !{name}_rst_n;\n" for name in crossings)
-    pins += [f"      .{each.name}({_outside(each) if each.base is None else f'w_{each.name}'})" for each in found]
+    wide = [each for each in found if each.stamped and each.signal == "tuser"]
+    pins += [f"      .{each.name}({_outside(each) if each.base is None and each not in wide else f'w_{each.name}'})" for each in found]
     moved = "".join(_checked(each, clock_of(each, crossings).replace("aclk", "clk_i")) for each in found if each.base is not None)
+    moved += "".join(_stamps_checked(each, choice, clock_of(each, crossings).replace("aclk", "clk_i")) for each in wide)
     body = ",\n".join(pins)
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // {name_of(config)} behind the ports of {around}, for its test bench. Written by penstock generate; do not edit.
@@ -228,6 +271,26 @@ def _checked(each: Flat, clock: str) -> str:
   assign o_{name} = w_{name} - {base};
   assign {_outside(each)} = o_{name}[{each.inner - 1}:0];
 {check if wrong else ""}"""
+
+
+def _stamps_checked(each: Flat, choice: Choice, clock: str) -> str:
+    """Return a time that runs, and what holds the stamps at tuser against it: each is of the edge that brought its frame's first beat."""
+    bits, reset = choice.ptp_time, "rst_i" if clock == "clk_i" else clock.replace("_clk_i", "_rst_o")
+    return f"""  reg [{bits - 1}:0] {PTP_TIME}_i = 0, last_time, stamp;
+  reg in_frame = 0, shown = 0;
+  wire [{each.bits - 1}:0] w_{each.name};
+  wire [{bits - 1}:0] w_stamp = w_{each.name}[{each.bits - 1}:{each.inner}];
+  assign {_outside(each)} = w_{each.name}[{each.inner - 1}:0];
+  always @(posedge {clock}) begin
+    {PTP_TIME}_i <= {PTP_TIME}_i + {bits}'h1_0000_0001;
+    last_time <= {PTP_TIME}_i;
+    if (!in_frame && !shown) stamp <= w_stamp;
+    shown  <= !{reset} && m_axis_tvalid_o && !m_axis_tready_i;
+    in_frame <= !{reset} && (m_axis_tvalid_o && m_axis_tready_i ? !m_axis_tlast_o : in_frame);
+    if (!{reset} && m_axis_tvalid_o && w_stamp != (in_frame || shown ? stamp : last_time))
+      $fatal(1, "FAIL: a frame has time 0x%0h", w_stamp);
+  end
+"""
 
 
 def _attributes(info: str, parameter: str | None) -> list[str]:
@@ -266,5 +329,5 @@ def _width(bits: int) -> str:
 
 def _joined(port: Port, found: list[Flat]) -> str:
     """Return what is connected to a port of the device; element 0 of an array is on the right."""
-    names = [each.name if each.base is None else f"d_{each.name}" for each in found if each.of is port]
+    names = [each.at_device for each in found if each.of is port]
     return names[0] if len(names) == 1 else f"{{{', '.join(reversed(names))}}}"

@@ -13,7 +13,7 @@ from penstock.designs.design import Configuration
 from penstock.errors import UserError
 from penstock.hardware import axi_wrapper, common, ip_xact, package_bench, package_synth, python_wrappers, register_maps, renamed
 from penstock.hardware import crossings as crossing
-from penstock.paths import ROOT, shown
+from penstock.paths import BLOCKS, ROOT, shown
 
 SYNTHESIS = "synth_xilinx -family xcup -uram -noiopad -flatten"  # in the README
 
@@ -70,7 +70,8 @@ def write(
     rtl = grown / "rtl"
     rtl.mkdir()
     *plugs, wrapper = configs.write_generated(config, rtl)
-    listed = [*configs.sources(config), *(crossing.sources() if crossings else [])]
+    stamp = [BLOCKS / "stream" / "rtl" / "pst_departure_stamp.sv"] if choice.ptp_time else []
+    listed = [*configs.sources(config), *(crossing.sources() if crossings else []), *stamp]
     listed = list(dict.fromkeys(listed))
     shared, own = common.split(listed, {path.stem for path in plugs}) if place else ([], listed)
     names = _names(config, name, place is not None, own, plugs)
@@ -184,7 +185,7 @@ def _command(config: Configuration, changes: Mapping[str, str], crossings: Seque
 
 def _chosen(choice: axi_wrapper.Choice) -> str:
     bases = f" --memory-base {','.join(f'0x{base:x}' for base in choice.bases)}" if choice.bases else ""
-    return (" --mark-debug" if choice.mark_debug else "") + bases
+    return (" --mark-debug" if choice.mark_debug else "") + bases + (f" --ptp-time {choice.ptp_time}" if choice.ptp_time else "")
 
 
 def _core_file(config: Configuration, names: list[str], benches: list[str], described: str, crossings: Sequence[str], beside: bool) -> str:
@@ -258,6 +259,8 @@ def _readme(
     root = f"--cores-root {place} " if place else ""
     bases = ", ".join(f"{which} at 0x{base:x}" for which, base in enumerate(choice.bases))
     moved = f"On the buses of the wrapper the memories begin at these addresses: memory {bases}.\n" if bases else ""
+    if choice.ptp_time:
+        moved += f"Frames that leave have in the upper {choice.ptp_time} bits of `tuser` what `ptp_time` was when their first beat appeared.\n"
     memories = " through models of the memories" if any("m_axi_" in name for name in interfaces) else ""
     return f"""# {module}
 
