@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""A package whose wrapper gives frames their time of departure: the bench of the wrapper compares each stamp with the time that it drives."""
+"""A package whose wrapper gives frames their time of departure: the bench of the wrapper compares each with what it drives."""
 
 import subprocess
 from pathlib import Path

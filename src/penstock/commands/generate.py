@@ -47,7 +47,9 @@ def generate(
     ] = None,
     ptp_time: Annotated[
         int | None,
-        typer.Option(metavar="BITS", help="Give the wrapper of a design an input of so many bits, a time that frames have in tuser; 64, 96."),
+        typer.Option(
+            metavar="BITS", help="Give a design's wrapper an input for a time of so many bits, which frames have in tuser; 64, 96."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,

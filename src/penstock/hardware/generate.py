@@ -260,7 +260,7 @@ def _readme(
     bases = ", ".join(f"{which} at 0x{base:x}" for which, base in enumerate(choice.bases))
     moved = f"On the buses of the wrapper the memories begin at these addresses: memory {bases}.\n" if bases else ""
     if choice.ptp_time:
-        moved += f"Frames that leave have in the upper {choice.ptp_time} bits of `tuser` what `ptp_time` was when their first beat appeared.\n"
+        moved += f"Frames have in the upper {choice.ptp_time} bits of `m_axis_tuser` the `ptp_time` of their first beat.\n"
     memories = " through models of the memories" if any("m_axi_" in name for name in interfaces) else ""
     return f"""# {module}
 
