@@ -145,6 +145,15 @@ def test_counts(house: Path, name: str, old: str, new: str, changed: dict[str, i
     assert all(where in found[key].places for key in changed if found[key].value and key != "ports")
 
 
+def test_a_module_may_take_the_package_of_its_own_folder_whole(house: Path) -> None:
+    """The package beside it does not count, one of another folder does."""
+    path = module(house)
+    path.write_text(CLEAN.replace(" (", " import pst_own_pkg::*; import pst_pkg::*; (", 1))
+    (path.parent / "pst_own_pkg.sv").write_text("package pst_own_pkg;\nendpackage\n")
+    found = {one.key: one for one in lint.counted()}["wildcard_imports"]
+    assert (found.value, found.places) == (1, {"blocks/planted/rtl/pst_planted.sv": 1})
+
+
 def test_trees_are_counted_where_the_hierarchy_is(house: Path) -> None:
     own, other = house / "blocks" / "hierarchy" / "rtl" / "pst_x.sv", house / "blocks" / "planted" / "model" / "x.hpp"
     for path in (own, other):

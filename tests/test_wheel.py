@@ -340,6 +340,11 @@ def test_a_new_user(wheel: Path, tmp_path: Path) -> None:
     call(sys.executable, "-m", "venv", str(place))
     python = str(place / "bin/python")
     call(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel))
+    # What a command lacks is said with the line that installs it, and nothing is installed without it.
+    poor = call("penstock", "synth", "stream", status=2)
+    groups = re.search(r"\[([a-z,]+)\]", poor.stderr)
+    assert groups and "synth" in groups[1].split(",") and poor.stderr.count("\n") == 1
+    call(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{wheel}[{groups[1]}]")
     pytest_pin = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("pytest=="))
     call(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", pytest_pin)
     lock_up(place)

@@ -14,7 +14,7 @@ SOURCES = (".sv", ".svh", ".py", ".cpp", ".hpp", ".h", ".p4")
 MOST_PORTS, MOST_WORDS, MOST_LINES = 40, 900, 80  # of a module written by hand; of README.md
 
 _AXI = re.compile(r"^\s*(?:input|output)\b.*\b[ms]_axi[ls]?_\w+", re.MULTILINE)
-_WILDCARD = re.compile(r"\bimport\s+\w+::\*")
+_WILDCARD = re.compile(r"\bimport\s+(\w+)::\*")
 _MEMORY = re.compile(r"^ *(?:\(\*[^)]*\*\) *)?[a-z]\w*(?:::\w+)? *(?:\[[^\]]*\] *)?\w+_mem *\[[^\]]+\] *;", re.MULTILINE)
 _TREE = re.compile(r"(?<![a-z])tree(?![a-z])", re.IGNORECASE)
 _OF_HIERARCHY = ("designs/access_edge/", "blocks/hierarchy/", "src/penstock/v1/", "src/penstock/commands/")
@@ -48,7 +48,7 @@ def counts(root: Path, files: Iterable[Path]) -> list[Count]:
     return [
         Count("ports", "ports of the largest module", ports.get(largest, 0), MOST_PORTS, _above(ports, MOST_PORTS)),
         _lines("axi_lines", "lines of AXI ports outside a package", hardware, lambda text: len(_AXI.findall(text))),
-        _lines("wildcard_imports", "wildcard imports of packages in RTL", rtl, lambda text: len(_WILDCARD.findall(text)), 0),
+        _places("wildcard_imports", "wildcard imports of packages of another folder", _wildcards(rtl), 0),
         _lines("raw_memories", "memories outside pst_ram_1r1w", _no_wrapper(rtl), lambda text: len(_MEMORY.findall(text)), 0),
         _lines("no_assertion", "modules without an assertion", own, lambda text: not _asserts(text), 0),
         _lines("tree", "`tree` where the hierarchy is meant", of_hierarchy, lambda text: len(_TREE.findall(text)), 0),
@@ -76,8 +76,20 @@ def excused(root: Path) -> dict[str, str]:
 
 
 def _lines(key: str, words: str, texts: dict[str, str], of: Callable[[str], int], allowed: int | None = None) -> Count:
-    places = {name: number for name, text in texts.items() if (number := int(of(text)))}
+    return _places(key, words, {name: int(of(text)) for name, text in texts.items()}, allowed)
+
+
+def _places(key: str, words: str, numbers: dict[str, int], allowed: int | None = None) -> Count:
+    places = {name: number for name, number in numbers.items() if number}
     return Count(key, words, sum(places.values()), allowed, places)
+
+
+def _wildcards(rtl: dict[str, str]) -> dict[str, int]:
+    """Return how many packages each source takes whole that are not of its own folder: there a reader looks for a name first."""
+    there = set(rtl)
+    return {
+        name: sum(f"{Path(name).parent}/{package}.sv" not in there for package in _WILDCARD.findall(text)) for name, text in rtl.items()
+    }
 
 
 def _above(numbers: dict[str, int], most: int) -> dict[str, int]:
