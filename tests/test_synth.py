@@ -308,7 +308,7 @@ def test_the_core_of_2048_queues_is_as_expected(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="176 block RAMs: two bits a queue say that its stamp is frozen, and they are a memory of their own")
+@pytest.mark.xfail(strict=True, reason="184 block RAMs: a queue has two bits that say that its stamp is frozen, and a sixth bit of its exponent")
 def test_the_core_of_262144_queues_needs_no_more_memory_than_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     result = area(capsys, CORE, "--set", "queues=262144", "--set", "descriptors=131072", "--check")
     assert result["uram"] <= 416 and result["bram"] <= 173
