@@ -308,7 +308,7 @@ def test_the_core_of_2048_queues_is_as_expected(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="184 block RAMs: a queue has two bits that say that its stamp is frozen, and a sixth bit of its exponent")
+@pytest.mark.xfail(strict=True, reason="184 block RAMs: 16 say which stamps are frozen, 8 hold the sixth bit of exponents")
 def test_the_core_of_262144_queues_needs_no_more_memory_than_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     result = area(capsys, CORE, "--set", "queues=262144", "--set", "descriptors=131072", "--check")
     assert result["uram"] <= 416 and result["bram"] <= 173
