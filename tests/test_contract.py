@@ -20,7 +20,7 @@ TOOL = ROOT / "tools" / "generate_contract.py"
 # Numbers are for ever: registers and results of years ago have them.
 NAMES = [
     "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share",
-    "read_error", "", "write_error",
+    "read_error", "", "write_error", "no_subscriber",
 ]  # fmt: skip
 REASONS = {number: name for number, name in enumerate(NAMES) if name}
 WIDTHS = {"length": 14, "mantissa": 16, "exponent": 6, "burst": 28, "limit_packets": 16, "limit_bytes": 24, "aqm_ticks": 18,
@@ -114,11 +114,13 @@ def test_numbers_are_kept() -> None:
     assert (settings["mantissa"]["least"], registers.MIN_RATE_BPS, registers.MAX_RATE_BPS) == (32_768, 8_000, 10**11)
     assert registers.contract()["enums"] == {
         "aqm_kind": {"none": 0, "codel": 1, "pie": 2, "other": 3},
-        "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4, "under_way": 5},
+        "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4, "under_way": 5}
+        | {"no_room": 6, "bad_key": 7},
         "command": {"write": 1, "snapshot": 2, "write_next": 3}
         | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8, "provision": 9, "tree_subscriber_next": 10}
         | {"read_back": 12, "read_back_subscriber": 13, "read_back_node": 14, "read_back_port": 15, "scan": 16, "scan_backlog": 17}
-        | {"snapshot_node": 18},
+        | {"snapshot_node": 18, "find_insert": 19, "find_delete": 20, "find_profile": 21, "find_class": 22, "find_miss": 23}
+        | {"find_seed": 24, "find_mpls": 25},
     }  # fmt: skip
 
 
@@ -136,7 +138,7 @@ def test_drop_reasons_are_the_same_everywhere() -> None:
     assert {key: int(number) for key, number in re.findall(r"    (\w+) = (\d+),", header)} == wanted
     device = (ROOT / "designs/access_edge/model/access_edge.hpp").read_text()
     names = re.search(r"kDropNames = \{(.*?)\}", device, re.DOTALL)
-    assert names is not None and json.loads(f"[{names[1]}]") == NAMES and "kDropReasons = 14;" in device
+    assert names is not None and json.loads(f"[{names[1]}]") == NAMES and "kDropReasons = 15;" in device
 
 
 def test_engine_has_the_registers_of_the_data(made: Path) -> None:

@@ -28,7 +28,13 @@ def run(folder: Path, *command: str) -> str:
 
 # One of each design; the switch smaller than it is, so that it compiles fast.
 SWITCH = "switch_4"
-CHOSEN = {CONFIG: {}, "tiny_tdest_16": {}, SWITCH: {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}, "tiny_deadline_3": {}}
+CHOSEN = {
+    CONFIG: {},
+    "tiny_tdest_16": {},
+    "headers_16": {},
+    SWITCH: {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256},
+    "tiny_deadline_3": {},
+}
 
 # Configuration, source, what stands there once, what stands there instead: a device that changes bytes, counts, rates, destinations.
 WRONG = {

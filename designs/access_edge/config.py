@@ -20,6 +20,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.designs.access_edge import registers, scheduler
+from penstock.designs.access_edge.header_sizes import Headers
 from penstock.designs.design import NAME, Configuration
 from penstock.engine import memories
 from penstock.errors import UserError
@@ -138,9 +139,11 @@ class Config(Configuration):
     queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
     max_frame_bytes: int = Field(strict=True, ge=1, le=registers.MAX_LENGTH, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
-    queue_id: Literal["prefix", "tdest"] = Field(
-        "prefix", description="Where the queue id of a frame is: in front of it, in its first 4 bytes, or beside it, in `tdest`."
+    queue_id: Literal["prefix", "tdest", "headers"] = Field(
+        "prefix",
+        description="Where the queue id of a frame is: `prefix`, in its first 4 bytes; `tdest`; or `headers`, by which it is found.",
     )
+    headers: Headers | None = Field(None, description="How queues are found in headers, with `queue_id: headers`.")
     shaping: bool | None = Field(
         None, strict=True, description="Queues have rates, which is so unless said; false: backlogged queues take turns."
     )
@@ -216,6 +219,9 @@ class Config(Configuration):
     def _check(self) -> "Config":
         if self.min_frame_bytes > self.max_frame_bytes:
             raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
+        if (self.queue_id == "headers") != (self.headers is not None):
+            given = "there is no headers" if self.headers is None else f"queue_id is {self.queue_id}"
+            raise ValueError(f"headers goes with queue_id: headers, but {given}")
         scheduler.check_names()
         if own := self.own_scheduler:
             scheduler.check(own, self.aqm, self.hierarchy is not None)
@@ -395,6 +401,8 @@ def model_settings(config: Config) -> dict[str, Any]:
     }
     if own := config.own_scheduler:
         settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers))
+    if config.headers:
+        settings["headers"] = config.headers.model_dump()
     if config.busiest:
         settings["busiest"] = config.busiest
     if config.node_counters:
@@ -451,6 +459,7 @@ def parameters(config: Config) -> dict[str, str]:
         **({"OwnScheduler": "1'b1"} if config.own_scheduler else {}),
         "ToleranceCycles": str(config.tolerance_cycles),
         **({"Prefix": "1'b0"} if config.queue_id != "prefix" else {}),
+        **({"FindProfiles": str(config.headers.profiles), "FindEntries": str(config.headers.entries)} if config.headers else {}),
         "MaxOutstanding": str(config.outstanding),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),

@@ -112,7 +112,7 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
 
     def sizes(self, config: Config) -> str:
         """Return queues, what is above them, AQM and memories."""
-        parts = [f"{config.queues:,} queues"] + (["queue id in tdest"] if config.queue_id == "tdest" else [])
+        parts = [f"{config.queues:,} queues"] + ({"tdest": ["queue id in tdest"], "headers": ["found in headers"]}.get(config.queue_id, []))
         if config.hierarchy is not None:
             subscribers = config.queues // config.hierarchy.queues_per_subscriber
             parts.append(f"{subscribers:,} subscribers, {config.hierarchy.nodes:,} nodes, {config.hierarchy.ports:,} ports")

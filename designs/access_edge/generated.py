@@ -39,6 +39,11 @@ def numbers(config: Config) -> dict[str, tuple[str, str]]:
         "ToleranceCycles": ("int unsigned", str(config.tolerance_cycles)),
         "DeviceType": ("logic [31:0]", f"32'h{DEVICE_TYPE:08x}"),
         "ByteACycle": ("logic [31:0]", f"32'h{period:08x}"),
+        "Headers": ("bit", f"1'b{int(config.headers is not None)}"),
+        "FindProfiles": ("logic [31:0]", f"32'd{config.headers.profiles if config.headers else 0}"),
+        "CommandFindMiss": ("logic [31:0]", f"32'd{registers.command('find_miss')}"),
+        "AddrFindItem": address("find_item"),
+        "AddrFindValue": address("find_value"),
         "CommandWrite": ("logic [31:0]", f"32'd{registers.COMMAND_WRITE}"),
         "AddrType": address("type"),
         "AddrQueueIndex": address("queue_index"),
@@ -56,6 +61,7 @@ def test_numbers(config: Config) -> dict[str, Any]:
     return {
         "queues": config.queues,
         "queue_id": config.queue_id,
+        "profiles": config.headers.profiles if config.headers else 0,
         "max_frame_bytes": config.max_frame_bytes,
         "memory_bytes": max(memory.bytes for memory in config.channels),
         "init_cycles": config.queues + config.descriptors + INIT_SLACK_CYCLES,
@@ -100,9 +106,9 @@ def _hierarchy(config: Config) -> str:
 
 def use(config: Config) -> str:
     """Return how its ports are used."""
-    where = (
-        "The first four bytes of each frame at `s_axis` are the queue\nid, most significant byte first; they are stripped."
-        if config.queue_id == "prefix"
-        else "The queue id of a frame is `tdest` of\nits first beat at `s_axis`; at `m_axis` it is in `tdest` of every beat."
-    )
+    where = {
+        "prefix": "The first four bytes of each frame at `s_axis` are the queue\nid, most significant byte first; they are stripped.",
+        "tdest": "The queue id of a frame is `tdest` of\nits first beat at `s_axis`; at `m_axis` it is in `tdest` of every beat.",
+        "headers": "The queue of a frame is found in its\nheaders; until registers say how, every frame is dropped.",
+    }[config.queue_id]
     return f"""Frames are taken when `init_done_o` is high. {where} Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}."""

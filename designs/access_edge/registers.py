@@ -69,6 +69,16 @@ def address(name: str) -> int:
     return table()[name]["address"]
 
 
+def command(name: str) -> int:
+    """Return the number of a command."""
+    return _COMMANDS[name]
+
+
+def refusal(name: str) -> int:
+    """Return the number of why a command is refused."""
+    return contract()["enums"]["refusal"][name]
+
+
 def executing(name: str) -> int:
     """Return the address at which a write of a setting register is the command `provision` or `tree_subscriber_next`, too. Raises KeyError
     for a register that is no setting."""

@@ -230,7 +230,8 @@ void Measurement::drop_at_queue(std::int64_t cycle, std::uint32_t record, unsign
 void Measurement::classified(std::int64_t cycle, const Fate& fate) {
     const std::uint32_t record = pop(arriving_);
     if (record == kNone) return finding(cycle, live_.event_errors, "classify speaks of a frame that has not arrived");
-    const Frame& frame = records_[record].frame;
+    Frame& frame = records_[record].frame;
+    if (frame.queue == kAnyQueue) frame.queue = fate.queue;
     if (!known(fate.reason) || fate.queue != frame.queue || fate.length != frame.length)
         finding(
             cycle, live_.event_errors,

@@ -180,6 +180,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     if (measurement.own()) measurement.own()->add_to(result);
     if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.device(), measurement.series());
     result["memory"] = memory_list(outcome);
+    if (!outcome.own_counters.empty()) result["own_counters"] = outcome.own_counters;
     nb::dict bus;
     bus["input_offered"] = outcome.bus.input_offered;
     bus["input_taken"] = outcome.bus.input_taken;

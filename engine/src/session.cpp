@@ -55,6 +55,7 @@ Outcome Session::end(std::span<const std::uint32_t> sample_queues, bool sent) {
     const CounterReport check = kind_.check_counters(*device_, measurement_, sample_queues);
     outcome.counter_mismatches = check.mismatches;
     outcome.lost_memories = check.lost_memories;
+    outcome.own_counters = check.own_counters;
     measurement_.close();
 
     const Totals& t = measurement_.totals();

@@ -29,8 +29,9 @@ struct ClassifyVerdict {
 };
 
 // Judges a frame of `length` bytes whose queue id is known; `error` is its error flag, or says that a beat had a hole in tkeep (it counts
-// as a full one). Of several reasons the first in the order bad frame, runt, oversize, bad queue id counts.
-inline ClassifyVerdict classify(std::uint32_t queue, std::uint64_t length, bool error, const ClassifySizes& sizes) {
+// as a full one); `none`: no queue was found for it. Of several reasons the first in the order bad frame, runt, oversize, no subscriber,
+// bad queue id counts.
+inline ClassifyVerdict classify(std::uint32_t queue, std::uint64_t length, bool error, const ClassifySizes& sizes, bool none = false) {
     Drop reason = Drop::None;
     if (error) {
         reason = Drop::BadFrame;
@@ -38,10 +39,12 @@ inline ClassifyVerdict classify(std::uint32_t queue, std::uint64_t length, bool 
         reason = Drop::Runt;
     } else if (length > sizes.max_frame_bytes) {
         reason = Drop::Oversize;
+    } else if (none) {
+        reason = Drop::NoSubscriber;
     } else if (queue >= sizes.queues) {
         reason = Drop::BadQueueId;
     }
-    return {reason, queue, static_cast<std::uint32_t>(std::min<std::uint64_t>(length, 0xFFFF'FFFF))};
+    return {reason, none ? kNoQueue : queue, static_cast<std::uint32_t>(std::min<std::uint64_t>(length, 0xFFFF'FFFF))};
 }
 
 // The same of a frame of `frame_bytes` bytes with its prefix. `head` holds its first bytes, at least the prefix when the frame has one.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Reads the queue id of each frame and passes the frame on whole or not at all. With Prefix the id stands in front of the
 // frame (4 bytes, most significant first, as in section 3.1 of the QoS paper) and is stripped; else it is tdest of the
-// frame's first beat, and nothing is stripped.
+// frame's first beat, and nothing is stripped. Who gives tdest may have found no queue (tdrop).
 //
 // A frame is dropped with the first reason that holds: bad_frame (tuser at its last beat, or a hole in tkeep at any), runt (shorter than MinFrameBytes
-// without the prefix), oversize (longer than MaxFrameBytes), bad_queue_id (>= Queues). With Prefix, a frame with less than
-// 4 bytes has no queue id; it is a runt of length 0 and is reported with queue NoQueue (0xFFFF_FFFF).
+// without the prefix), oversize (longer than MaxFrameBytes), no_subscriber (tdrop), bad_queue_id (>= Queues). With
+// Prefix, a frame with less than 4 bytes has no queue id; it is a runt of length 0 and is reported with queue NoQueue
+// (0xFFFF_FFFF), as one with tdrop is.
 // An oversize frame gives its buffer back at the beat that exceeds MaxFrameBytes; the rest is swallowed as it comes,
 // however long it is and however full the buffer.
 //
@@ -33,6 +34,7 @@ module pst_classify
     input  logic                   s_axis_tlast_i,
     input  logic                   s_axis_tuser_i,   // at the last beat: the frame is damaged
     input  logic [           31:0] s_axis_tdest_i,   // at the first beat: the queue id, without Prefix
+    input  logic                   s_axis_tdrop_i,   // at the first beat: it has no queue and is dropped, without Prefix
     input  logic                   s_axis_tvalid_i,
     output logic                   s_axis_tready_o,
     // one word per passed frame
@@ -74,6 +76,7 @@ module pst_classify
   end
 
   typedef struct packed {
+    logic        none; // no queue was found
     logic        bad;  // no such queue
     logic [31:0] id;
   } prefix_t;
@@ -89,19 +92,25 @@ module pst_classify
 
   // ---- a hole in tkeep, and a beat that is not full before the last one, damage the frame
 
-  logic hole, holes_q;    // this beat has one; a beat before it had
+  logic take_in, holes;
   logic [DataBytes-1:0] keep;
 
-  always_comb begin
-    hole = !s_axis_tlast_i && !s_axis_tkeep_i[DataBytes-1];
-    for (int unsigned i = 0; i + 1 < DataBytes; i++) if (!s_axis_tkeep_i[i] && s_axis_tkeep_i[i+1]) hole = 1'b1;
-    keep = s_axis_tkeep_i | {DataBytes{hole}};
-  end
+  pst_stream_holes #(
+      .DataBytes(DataBytes)
+  ) u_holes (
+      .clk_i,
+      .rst_i,
+      .take_i   (take_in),
+      .keep_i   (s_axis_tkeep_i),
+      .last_i   (s_axis_tlast_i),
+      .keep_o   (keep),
+      .damaged_o(holes)
+  );
 
   // ---- the queue id, of the frame whose beats leave for the measure stage
 
   prefix_t prefix;
-  logic first_d, first_q, take_in, take_strip;
+  logic first_d, first_q, take_strip;
   logic [8*DataBytes-1:0] strip_data;
   logic [DataBytes-1:0] strip_keep;
   logic strip_last, strip_user, strip_valid, strip_ready;
@@ -121,7 +130,8 @@ module pst_classify
       take_prefix = take_in && first_q;
       prefix_d.id = {s_axis_tdata_i[7:0], s_axis_tdata_i[15:8], s_axis_tdata_i[23:16], s_axis_tdata_i[31:24]};
       if (s_axis_tlast_i && !keep[PrefixBytes-1]) prefix_d.id = NoQueue;
-      prefix_d.bad = prefix_d.id >= Queues;
+      prefix_d.bad  = prefix_d.id >= Queues;
+      prefix_d.none = 1'b0;
     end
 
     assign prefix = prefix_q;
@@ -135,7 +145,7 @@ module pst_classify
         .s_axis_tdata_i,
         .s_axis_tkeep_i (keep),
         .s_axis_tlast_i,
-        .s_axis_tuser_i (s_axis_tuser_i || hole || holes_q),
+        .s_axis_tuser_i (s_axis_tuser_i || holes),
         .s_axis_tvalid_i,
         .s_axis_tready_o,
         .m_axis_tdata_o (strip_data),
@@ -151,7 +161,7 @@ module pst_classify
     end
 
     logic unused_dest;
-    assign unused_dest = ^s_axis_tdest_i;
+    assign unused_dest = ^{s_axis_tdest_i, s_axis_tdrop_i};
 
 `ifndef SYNTHESIS
     always_ff @(posedge clk_i) begin
@@ -163,13 +173,13 @@ module pst_classify
 
     always_comb begin
       prefix = dest_q;
-      if (first_q) prefix = '{bad: s_axis_tdest_i >= Queues, id: s_axis_tdest_i};
+      if (first_q) prefix = '{none: s_axis_tdrop_i, bad: s_axis_tdest_i >= Queues, id: s_axis_tdrop_i ? NoQueue : s_axis_tdest_i};
     end
 
     assign strip_data      = s_axis_tdata_i;
     assign strip_keep      = keep;
     assign strip_last      = s_axis_tlast_i;
-    assign strip_user      = s_axis_tuser_i || hole || holes_q;
+    assign strip_user      = s_axis_tuser_i || holes;
     assign strip_valid     = s_axis_tvalid_i;
     assign s_axis_tready_o = strip_ready;
 
@@ -242,6 +252,7 @@ module pst_classify
     if (user_q) reason = DropBadFrame;
     else if (total < 16'(MinFrameBytes)) reason = DropRunt;
     else if (oversize) reason = DropOversize;
+    else if (beat_prefix_q.none) reason = DropNoSubscriber;
     else if (beat_prefix_q.bad) reason = DropBadQueueId;
 
     take_beat  = beat_valid_q && beat_ready;
@@ -294,7 +305,6 @@ module pst_classify
     ev_queue_o   <= beat_prefix_q.id;
     ev_len_o     <= whole;
     if (take_beat) whole_q <= last_q ? '0 : whole;
-    if (take_in) holes_q <= !s_axis_tlast_i && (hole || holes_q);
     first_q      <= first_d;
     beat_valid_q <= beat_valid_d;
     len_q        <= len_d;
@@ -304,7 +314,6 @@ module pst_classify
       beat_valid_q <= 1'b0;
       len_q        <= '0;
       whole_q      <= '0;
-      holes_q      <= 1'b0;
       ev_valid_o   <= 1'b0;
     end
   end
@@ -313,8 +322,6 @@ module pst_classify
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_rest_never_waits : assert (!beat_valid_q || len_q <= 16'(MaxFrameBytes) || beat_ready);
-      a_keep_contiguous : assert (!take_in || (keep & (keep + 1'b1)) == '0);
-      a_keep_full : assert (!take_in || s_axis_tlast_i || (&keep));
     end
   end
 `endif

@@ -20,8 +20,9 @@ enum class Drop : std::uint8_t {
     NoShare = 10,
     ReadError = 11,
     WriteError = 13,
+    NoSubscriber = 14,
 };
-inline constexpr unsigned kDropKinds = 14;          // None is one
-inline constexpr std::uint32_t kDropMask = 0x2dfe;  // bit n: n is one of these reasons
+inline constexpr unsigned kDropKinds = 15;          // None is one
+inline constexpr std::uint32_t kDropMask = 0x6dfe;  // bit n: n is one of these reasons
 
 }  // namespace penstock

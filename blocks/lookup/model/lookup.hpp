@@ -168,7 +168,7 @@ class Lookup {
         count_ = sizes_.entries / kTables;
         turn_ = false;
         from_ = 0;
-        random_ = 0xACE1;
+        random_ = kFirst;
         keys_ = moves_ = 0;
         done_.reset();
         answers_ = {};
@@ -197,7 +197,14 @@ class Lookup {
         answers_[0] = due && was_init_done ? find(*due) : Answer{};
         for (std::size_t i = asked_.size() - 1; i > 0; i--) asked_[i] = asked_[i - 1];
         asked_[0] = key;
-        random_ = static_cast<std::uint16_t>(random_ << 1 | ((random_ >> 15 ^ random_ >> 13 ^ random_ >> 12 ^ random_ >> 10) & 1));
+        random_ = next(random_);
+    }
+
+    // So many cycles pass in which nothing is looked up or offered, from one in which it is ready, has nothing to say and nothing in the
+    // stash.
+    void rest(std::uint64_t cycles) {
+        static const Sequence sequence;
+        random_ = sequence.after(random_, cycles);
     }
 
     // What a lookup finds now. Checks that it is found once: `places` is in how many places.
@@ -237,6 +244,27 @@ class Lookup {
         Mixed key;
         std::uint32_t value = 0;
     };
+
+    static std::uint16_t next(std::uint16_t random) {
+        return static_cast<std::uint16_t>(random << 1 | ((random >> 15 ^ random >> 13 ^ random >> 12 ^ random >> 10) & 1));
+    }
+
+    // All numbers that the shift register goes through.
+    struct Sequence {
+        std::vector<std::uint16_t> numbers;
+        std::vector<std::uint32_t> places = std::vector<std::uint32_t>(1 << 16);
+
+        Sequence() {
+            std::uint16_t random = kFirst;
+            do {
+                places[random] = static_cast<std::uint32_t>(numbers.size());
+                numbers.push_back(random);
+                random = next(random);
+            } while (random != kFirst);
+        }
+        std::uint16_t after(std::uint16_t random, std::uint64_t steps) const { return numbers[(places[random] + steps) % numbers.size()]; }
+    };
+    static constexpr std::uint16_t kFirst = 0xACE1;
 
     void enter(State state, std::uint32_t cycles) {
         state_ = state;
@@ -370,7 +398,7 @@ class Lookup {
     std::uint32_t from_ = 0, moves_left_ = 0, victim_ = 0;
     LookupOp op_ = LookupOp::Insert;
     Item item_;
-    std::uint16_t random_ = 0xACE1;
+    std::uint16_t random_ = kFirst;
     std::uint64_t keys_ = 0;
     std::uint32_t moves_ = 0;
     std::optional<LookupDone> done_;

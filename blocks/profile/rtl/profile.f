@@ -1,6 +1,8 @@
 -f ../../common/rtl/common.f
-../../parse/rtl/pst_parse_pkg.sv
+-f ../../stream/rtl/stream.f
+-f ../../parse/rtl/parse.f
 -f ../../lookup/rtl/lookup.f
 pst_profile_pkg.sv
 pst_profile.sv
 pst_subscriber.sv
+pst_find_queue.sv

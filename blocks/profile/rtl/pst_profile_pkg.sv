@@ -60,4 +60,21 @@ package pst_profile_pkg;
     FoundNoProfile  = 2'd2
   } found_e;
 
+  // A setting of pst_find_queue: what `index`, `value` and `word` are.
+  typedef enum logic [2:0] {
+    SetProfile = 3'd0,  // profile; profile_t
+    SetClass   = 3'd1,  // {profile, value of 6 bits}; class
+    SetMiss    = 3'd2,  // profile, or Profiles: frames without one; miss_t
+    SetSeed    = 3'd3,  // {chunk, index of 6 bits}; word: a random word of pst_lookup
+    SetMpls    = 3'd4   // -; pst_parse_pkg::mpls_e
+  } set_e;
+
+  // A counter of pst_find_queue: {kind, index of 4 bits}.
+  typedef enum logic [1:0] {
+    CountHits    = 2'd0,  // by profile
+    CountMisses  = 2'd1,  // by profile: it fits, and the key is not there
+    CountEndings = 2'd2,  // by pst_parse_pkg::end_e: why reading ended
+    CountNone    = 2'd3   // index 0: frames without a profile
+  } count_e;
+
 endpackage

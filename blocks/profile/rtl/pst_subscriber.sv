@@ -4,7 +4,8 @@
 // Throughput: a header vector per cycle, whatever is inserted and deleted meanwhile.
 // Latency:    11 cycles; with a prefix table 3 + (2 * PrefixLevels + 2) + 1, if that is more.
 // Ordering:   as they come. A frame sees the operations whose m_done_valid_o rose up to 7 cycles after its vector came.
-// Reset:      no subscriber is there and no profile is on; init_done_o as pst_lookup. Prefixes, classes and misses stay.
+// Reset:      no subscriber is there, no profile is on, and frames without a subscriber are dropped; init_done_o as pst_lookup. Prefixes
+//             and classes stay.
 module pst_subscriber
   import pst_lookup_pkg::*;
   import pst_parse_pkg::headers_t;
@@ -12,6 +13,7 @@ module pst_subscriber
 #(
     parameter int unsigned Profiles     = 8,       // 1 .. 15
     parameter int unsigned Entries      = 262144,  // places for subscribers by key, see pst_lookup
+    parameter int unsigned MaxMoves     = 64,      // of pst_lookup
     parameter int unsigned PrefixLevels = 7,       // of pst_lookup_prefix, 2 .. 9, 7 for 8,191 prefixes; 0: no such table, all miss
     localparam int unsigned IndexWidth  = Profiles > 1 ? $clog2(Profiles) : 1,
     localparam int unsigned MissWidth   = $clog2(Profiles + 1),
@@ -117,7 +119,8 @@ module pst_subscriber
   pst_lookup #(
       .Entries(Entries),
       .KeyWidth(KeyWidth),
-      .ValueWidth($bits(subscriber_t))
+      .ValueWidth($bits(subscriber_t)),
+      .MaxMoves(MaxMoves)
   ) u_lookup (
       .clk_i,
       .rst_i,
@@ -126,7 +129,7 @@ module pst_subscriber
       .seed_chunk_i,
       .seed_index_i,
       .seed_word_i,
-      .s_key_valid_i  (choice.valid),
+      .s_key_valid_i  (choice.valid && !seed_valid_i),  // then there are no keys, so it is a miss anyway
       .s_key_i        (key),
       .m_value_valid_o(),
       .m_value_hit_o  (key_answer.hit),
@@ -216,6 +219,7 @@ module pst_subscriber
     if (rst_i) begin
       for (int unsigned i = 1; i <= Latency; i++) choice_q[i].valid <= 1'b0;
       m_queue_valid_o <= 1'b0;
+      for (int unsigned i = 0; i <= Profiles; i++) miss_q[i] <= '{drop: 1'b1, target: '0};
     end
   end
 

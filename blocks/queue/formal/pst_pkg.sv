@@ -20,9 +20,10 @@ package pst_pkg;
     DropAqm             = 4'd8,
     DropNoShare         = 4'd10,
     DropReadError       = 4'd11,
-    DropWriteError      = 4'd13
+    DropWriteError      = 4'd13,
+    DropNoSubscriber    = 4'd14
   } drop_e;
-  localparam int unsigned DropLast = 13;
+  localparam int unsigned DropLast = 14;
 
   // Per-queue limits: wide enough for every legal limit, so that occupancy cannot overflow.
   localparam int unsigned LimitPacketsWidth = 2;

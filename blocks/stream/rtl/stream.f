@@ -3,3 +3,4 @@ pst_ram_fifo.sv
 pst_frame_fifo.sv
 pst_departure_stamp.sv
 pst_stream_realign.sv
+pst_stream_holes.sv

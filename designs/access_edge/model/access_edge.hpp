@@ -88,6 +88,8 @@ inline constexpr std::uint32_t kDroppedReadErrorPackets = 0x1b0;
 inline constexpr std::uint32_t kDroppedReadErrorBytes = 0x1b8;
 inline constexpr std::uint32_t kDroppedWriteErrorPackets = 0x1d0;
 inline constexpr std::uint32_t kDroppedWriteErrorBytes = 0x1d8;
+inline constexpr std::uint32_t kDroppedNoSubscriberPackets = 0x1e0;
+inline constexpr std::uint32_t kDroppedNoSubscriberBytes = 0x1e8;
 inline constexpr std::uint32_t kNowRate = 0x200;
 inline constexpr std::uint32_t kNowBurst = 0x204;
 inline constexpr std::uint32_t kNowLimitPackets = 0x208;
@@ -112,6 +114,16 @@ inline constexpr std::uint32_t kIrqCause = 0x254;
 inline constexpr std::uint32_t kIrqMask = 0x258;
 inline constexpr std::uint32_t kIrqDrops = 0x25c;
 inline constexpr std::uint32_t kIrqLost = 0x260;
+inline constexpr std::uint32_t kFindProfiles = 0x264;
+inline constexpr std::uint32_t kFindEntries = 0x268;
+inline constexpr std::uint32_t kFindKeys = 0x26c;
+inline constexpr std::uint32_t kFindItem = 0x270;
+inline constexpr std::uint32_t kFindValue = 0x274;
+inline constexpr std::uint32_t kFindKey0 = 0x278;
+inline constexpr std::uint32_t kFindKey1 = 0x27c;
+inline constexpr std::uint32_t kFindKey2 = 0x280;
+inline constexpr std::uint32_t kFindMoves = 0x284;
+inline constexpr std::uint32_t kFindCount = 0x288;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -152,6 +164,7 @@ inline constexpr Field kFeaturesAdmission{17, 1};
 inline constexpr Field kFeaturesSojourn{18, 1};
 inline constexpr Field kFeaturesNodeCounters{19, 1};
 inline constexpr Field kFeaturesGuarantees{20, 1};
+inline constexpr Field kFeaturesHeaders{21, 1};
 inline constexpr Field kNextValue{0, 32};
 inline constexpr Field kStatusInitDone{0, 1};
 inline constexpr Field kStatusBusy{1, 1};
@@ -231,6 +244,8 @@ inline constexpr Field kDroppedReadErrorPacketsValue{0, 50};
 inline constexpr Field kDroppedReadErrorBytesValue{0, 56};
 inline constexpr Field kDroppedWriteErrorPacketsValue{0, 50};
 inline constexpr Field kDroppedWriteErrorBytesValue{0, 56};
+inline constexpr Field kDroppedNoSubscriberPacketsValue{0, 50};
+inline constexpr Field kDroppedNoSubscriberBytesValue{0, 56};
 inline constexpr Field kNowRateMantissa{0, 16};
 inline constexpr Field kNowRateExponent{16, 6};
 inline constexpr Field kNowBurstCycles{0, 28};
@@ -268,6 +283,16 @@ inline constexpr Field kIrqMaskDrained{3, 1};
 inline constexpr Field kIrqMaskDrops{4, 1};
 inline constexpr Field kIrqDropsFrames{0, 32};
 inline constexpr Field kIrqLostFrames{0, 32};
+inline constexpr Field kFindProfilesValue{0, 32};
+inline constexpr Field kFindEntriesValue{0, 32};
+inline constexpr Field kFindKeysValue{0, 32};
+inline constexpr Field kFindItemValue{0, 32};
+inline constexpr Field kFindValueValue{0, 32};
+inline constexpr Field kFindKey0Value{0, 32};
+inline constexpr Field kFindKey1Value{0, 32};
+inline constexpr Field kFindKey2Value{0, 32};
+inline constexpr Field kFindMovesValue{0, 32};
+inline constexpr Field kFindCountValue{0, 50};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -286,7 +311,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10009;
+inline constexpr std::uint32_t kVersionValue = 0x1000a;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -323,6 +348,11 @@ inline constexpr std::uint32_t kIrqMaskOverflow = 0x0;
 inline constexpr std::uint32_t kIrqMaskDrained = 0x0;
 inline constexpr std::uint32_t kIrqMaskDrops = 0x0;
 inline constexpr std::uint32_t kIrqDropsFrames = 0x0;
+inline constexpr std::uint32_t kFindItemValue = 0x0;
+inline constexpr std::uint32_t kFindValueValue = 0x0;
+inline constexpr std::uint32_t kFindKey0Value = 0x0;
+inline constexpr std::uint32_t kFindKey1Value = 0x0;
+inline constexpr std::uint32_t kFindKey2Value = 0x0;
 
 }  // namespace resets
 
@@ -341,6 +371,8 @@ inline constexpr std::uint32_t kRefusalBadIndex = 2;
 inline constexpr std::uint32_t kRefusalBadParent = 3;
 inline constexpr std::uint32_t kRefusalBadClass = 4;
 inline constexpr std::uint32_t kRefusalUnderWay = 5;
+inline constexpr std::uint32_t kRefusalNoRoom = 6;
+inline constexpr std::uint32_t kRefusalBadKey = 7;
 
 // command
 inline constexpr std::uint32_t kCommandWrite = 1;
@@ -360,14 +392,21 @@ inline constexpr std::uint32_t kCommandReadBackPort = 15;
 inline constexpr std::uint32_t kCommandScan = 16;
 inline constexpr std::uint32_t kCommandScanBacklog = 17;
 inline constexpr std::uint32_t kCommandSnapshotNode = 18;
+inline constexpr std::uint32_t kCommandFindInsert = 19;
+inline constexpr std::uint32_t kCommandFindDelete = 20;
+inline constexpr std::uint32_t kCommandFindProfile = 21;
+inline constexpr std::uint32_t kCommandFindClass = 22;
+inline constexpr std::uint32_t kCommandFindMiss = 23;
+inline constexpr std::uint32_t kCommandFindSeed = 24;
+inline constexpr std::uint32_t kCommandFindMpls = 25;
 
 }  // namespace values
 
 // Drop reasons by their number; 0 is a frame that goes on.
-inline constexpr unsigned kDropReasons = 14;
+inline constexpr unsigned kDropReasons = 15;
 inline constexpr std::array<const char*, kDropReasons> kDropNames = {
-    "",    "runt", "oversize", "bad_queue_id", "bad_frame", "no_page",    "tail_drop_packets", "tail_drop_bytes",
-    "aqm", "",     "no_share", "read_error",   "",          "write_error"};
+    "",    "runt", "oversize", "bad_queue_id", "bad_frame", "no_page",     "tail_drop_packets", "tail_drop_bytes",
+    "aqm", "",     "no_share", "read_error",   "",          "write_error", "no_subscriber"};
 // The device's counters of each, 8 bytes each.
 struct DropCounters {
     std::uint32_t packets, bytes;
@@ -386,6 +425,7 @@ inline constexpr std::array<DropCounters, kDropReasons> kDropCounters = {
      {registers::kDroppedNoSharePackets, registers::kDroppedNoShareBytes},
      {registers::kDroppedReadErrorPackets, registers::kDroppedReadErrorBytes},
      {0, 0},
-     {registers::kDroppedWriteErrorPackets, registers::kDroppedWriteErrorBytes}}};
+     {registers::kDroppedWriteErrorPackets, registers::kDroppedWriteErrorBytes},
+     {registers::kDroppedNoSubscriberPackets, registers::kDroppedNoSubscriberBytes}}};
 
 }  // namespace penstock::access_edge

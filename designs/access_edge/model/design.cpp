@@ -24,6 +24,21 @@ using namespace engine;
 
 namespace {
 
+// Frames by how their queue was found in headers, as register find_count shows them: found and not found by profile, why reading ended,
+// those without a profile. Nothing where the device does not look at headers.
+std::vector<std::uint64_t> found_in_headers(Device& device) {
+    std::vector<std::uint64_t> counts;
+    const std::uint32_t profiles = device.read(registers::kFindProfiles), endings = 8, of[] = {profiles, profiles, endings, 1};
+    if (profiles == 0) return counts;
+    for (std::uint32_t kind = 0; kind < std::size(of); ++kind)
+        for (std::uint32_t index = 0; index < of[kind]; ++index) {
+            device.write(registers::kFindItem, kind << 4 | index);
+            const std::uint64_t low = device.read(registers::kFindCount);
+            counts.push_back(std::uint64_t{device.read(registers::kFindCount + 4)} << 32 | low);
+        }
+    return counts;
+}
+
 class AccessEdge final : public DeviceKind {
   public:
     AccessEdge(std::uint32_t queues, DeviceMaker make) : make_(std::move(make)) {
@@ -45,7 +60,7 @@ class AccessEdge final : public DeviceKind {
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
         CounterCheck check(device, measurement);
         const std::uint64_t mismatches = check.run(queues);
-        CounterReport report{mismatches, check.findings(), {}};
+        CounterReport report{mismatches, check.findings(), {}, found_in_headers(device)};
         const std::uint32_t lost = device.read(registers::kMemoryLost);
         for (std::uint32_t m = 0; m < 32; ++m)
             if (lost >> m & 1) report.lost_memories.push_back(m);
@@ -75,7 +90,8 @@ QueueId take_queue_id(Table& device) {
     if (!device.has("queue_id")) return QueueId::Prefix;
     const std::string given = device.text("queue_id");
     if (given == "prefix") return QueueId::Prefix;
-    if (given != "tdest") bad_job("device.queue_id is prefix or tdest");
+    if (given == "headers") return QueueId::Headers;
+    if (given != "tdest") bad_job("device.queue_id is prefix, tdest or headers");
     return QueueId::Tdest;
 }
 

@@ -10,7 +10,7 @@ namespace penstock::engine {
 inline constexpr std::uint32_t kPrefixBytes = 4;  // queue id, most significant byte first
 
 // Where the queue id of a frame is.
-enum class QueueId : std::uint8_t { Prefix, Tdest };
+enum class QueueId : std::uint8_t { Prefix, Tdest, Headers };
 
 class AccessEdgeFace final : public PinFace {
   public:

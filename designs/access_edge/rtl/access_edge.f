@@ -1,5 +1,6 @@
 -f ../../../blocks/common/rtl/common.f
 -f ../../../blocks/classify/rtl/classify.f
+-f ../../../blocks/profile/rtl/profile.f
 -f ../../../blocks/memory/rtl/memory.f
 -f ../../../blocks/count/rtl/count.f
 -f access_edge_control.f

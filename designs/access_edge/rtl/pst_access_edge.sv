@@ -36,6 +36,8 @@ module pst_access_edge
     parameter int unsigned               Busiest = 0,                           // places for the busiest queues, 0: no scans; 0..64
     parameter bit                        NodeCounters = 1'b0,                   // counters by node and class; wants Hierarchy
     parameter bit                        Prefix = 1'b1,                         // the queue id is in front of a frame, else in tdest
+    parameter int unsigned               FindProfiles = 0,                      // queues are found in headers, by so many profiles; 0..15
+    parameter int unsigned               FindEntries = 1024,                    // FindProfiles > 0: places for keys, see pst_lookup
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -44,7 +46,7 @@ module pst_access_edge
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
-    // frames in, with Prefix each behind its 32-bit queue id; tuser at the last beat, or a hole in tkeep: the frame is damaged
+    // frames in, with Prefix and no FindProfiles each behind its 32-bit queue id; tuser at the last beat, or a hole in tkeep: the frame is damaged
     input  logic [DataWidth-1:0]               s_axis_tdata_i,
     input  logic [DataBytes-1:0]               s_axis_tkeep_i,
     input  logic                               s_axis_tlast_i,
@@ -180,13 +182,18 @@ module pst_access_edge
   typedef logic [PacketWidth-1:0] packets_t;
   typedef logic [ByteWidth-1:0] bytes_t;
 
+  if (FindProfiles != 0 && Prefix) begin : g_bad_find
+    $error("pst_access_edge: FindProfiles wants Prefix = 0");
+  end
+
   // ---- initialisation -------------------------------------------------------------------------------------------------
 
-  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, admission_init_done, node_init_done, init_done_q;
+  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, admission_init_done, node_init_done, find_init_done;
+  logic init_done_q;
 
   always_ff @(posedge clk_i) begin
     init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done && admission_init_done
-                   && node_init_done;
+                   && node_init_done && find_init_done;
     if (rst_i) init_done_q <= 1'b0;
   end
 
@@ -208,13 +215,63 @@ module pst_access_edge
 
   assign s_axis_tready_o = in_open && init_done_q;
 
+  // Frames with their queue: as they come, or found in their headers.
+  logic [DataWidth-1:0] known_data;
+  logic [DataBytes-1:0] known_keep;
+  logic known_last, known_user, known_drop, known_valid, known_ready;
+  logic [31:0] known_dest;
+
+  logic find_set, find_op_valid, find_op_ready, find_done_valid;
+  pst_profile_pkg::set_e find_what;
+  pst_lookup_pkg::op_e find_op;
+  pst_lookup_pkg::done_e find_done;
+  logic [31:0] find_item, find_value;
+  logic [95:0] find_word;
+  pst_control_pkg::find_t find;
+
+  if (FindProfiles != 0) begin : g_find
+    pst_find_queue #(
+        .DataBytes(DataBytes), .Profiles(FindProfiles), .Entries(FindEntries)
+    ) u_find (
+        .clk_i, .rst_i, .init_done_o(find_init_done),
+        .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i, .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
+        .m_axis_tdata_o(known_data), .m_axis_tkeep_o(known_keep), .m_axis_tlast_o(known_last), .m_axis_tuser_o(known_user),
+        .m_axis_tdest_o(known_dest), .m_axis_tdrop_o(known_drop), .m_axis_tvalid_o(known_valid), .m_axis_tready_i(known_ready),
+        .set_valid_i(find_set), .set_what_i(find_what), .set_index_i(find_item), .set_value_i(find_value), .set_word_i(find_word),
+        .s_op_valid_i(find_op_valid), .s_op_ready_o(find_op_ready), .s_op_i(find_op),
+        .s_op_key_i(find_word[pst_profile_pkg::KeyWidth-1:0]), .s_op_value_i(pst_profile_pkg::subscriber_t'(find_value)),
+        .m_done_valid_o(find_done_valid), .m_done_o(find_done), .keys_o(find.keys), .moves_o(find.moves),
+        .count_index_i(find_item[7:0]), .count_o(find.count)
+    );
+
+    logic unused_in_dest;
+    assign unused_in_dest = ^s_axis_tdest_i;
+  end else begin : g_no_find
+    assign known_data      = s_axis_tdata_i;
+    assign known_keep      = s_axis_tkeep_i;
+    assign known_last      = s_axis_tlast_i;
+    assign known_user      = s_axis_tuser_i;
+    assign known_dest      = s_axis_tdest_i;
+    assign known_drop      = 1'b0;
+    assign known_valid     = open_valid;
+    assign classify_ready  = known_ready;
+    assign find_init_done  = 1'b1;
+    assign find_op_ready   = 1'b0;
+    assign find_done_valid = 1'b0;
+    assign find_done       = pst_lookup_pkg::DoneAdded;
+    assign find            = '0;
+
+    logic unused_find;
+    assign unused_find = ^{find_set, find_op_valid, find_what, find_op, find_item, find_value, find_word};
+  end
+
   pst_classify #(
       .Queues(Queues), .DataBytes(DataBytes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes), .BufferBeats(BufferBeats),
       .DetectEcn(Aqm != 0), .Prefix(Prefix)
   ) u_classify (
       .clk_i, .rst_i,
-      .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i, .s_axis_tdest_i,
-      .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
+      .s_axis_tdata_i(known_data), .s_axis_tkeep_i(known_keep), .s_axis_tlast_i(known_last), .s_axis_tuser_i(known_user),
+      .s_axis_tdest_i(known_dest), .s_axis_tdrop_i(known_drop), .s_axis_tvalid_i(known_valid), .s_axis_tready_o(known_ready),
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_queue_o(meta_queue), .m_meta_len_o(meta_len),
       .m_meta_ect_o(meta_ect),
       .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data), .m_data_last_o(data_last),
@@ -775,7 +832,7 @@ module pst_access_edge
   end
 
   localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare
-                                    | 16'd1 << DropReadError | 16'd1 << DropWriteError;
+                                    | 16'd1 << DropReadError | 16'd1 << DropWriteError | 16'(FindProfiles != 0) << DropNoSubscriber;
 
   pst_drop_counters #(
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(DropLast), .Counted(Counted)
@@ -804,7 +861,7 @@ module pst_access_edge
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -842,6 +899,9 @@ module pst_access_edge
       .s_drop_packets_i(read_node ? node_drop_packets : drop_packets), .s_drop_bytes_i(read_node ? node_drop_bytes : drop_bytes),
       .s_aqm_packets_i(read_node ? node_aqm_packets : aqm_packets), .s_aqm_bytes_i(read_node ? node_aqm_bytes : aqm_bytes),
       .s_mark_packets_i(read_node ? node_mark_packets : mark_packets),
+      .m_find_set_o(find_set), .m_find_what_o(find_what), .m_find_item_o(find_item), .m_find_value_o(find_value),
+      .m_find_word_o(find_word), .m_find_op_valid_o(find_op_valid), .m_find_op_ready_i(find_op_ready), .m_find_op_o(find_op),
+      .s_find_done_valid_i(find_done_valid), .s_find_done_i(find_done), .s_find_i(find),
       .m_scan_valid_o(scan_valid), .m_scan_level_o(scan_level), .m_scan_show_o(scan_show), .s_scan_i(scan),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost), .hold_o(hold),

@@ -337,6 +337,10 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_write_error;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } dropped_no_subscriber;
         logic now_rate;
         logic now_burst;
         logic now_limit_packets;
@@ -361,6 +365,16 @@ module pst_access_edge_regs (
         logic irq_mask;
         logic irq_drops;
         logic irq_lost;
+        logic find_profiles;
+        logic find_entries;
+        logic find_keys;
+        logic find_item;
+        logic find_value;
+        logic find_key0;
+        logic find_key1;
+        logic find_key2;
+        logic find_moves;
+        logic [1:0] find_count;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -491,6 +505,10 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_write_error.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1d4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_write_error.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1d8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_write_error.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1dc) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_subscriber.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h1e0) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_subscriber.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1e4) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_subscriber.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1e8) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_subscriber.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1ec) & !cpuif_req_is_wr;
         decoded_reg_strb.now_rate = cpuif_req_masked & (cpuif_addr == 12'h200) & !cpuif_req_is_wr;
         decoded_reg_strb.now_burst = cpuif_req_masked & (cpuif_addr == 12'h204) & !cpuif_req_is_wr;
         decoded_reg_strb.now_limit_packets = cpuif_req_masked & (cpuif_addr == 12'h208) & !cpuif_req_is_wr;
@@ -517,6 +535,17 @@ module pst_access_edge_regs (
         decoded_reg_strb.irq_mask = cpuif_req_masked & (cpuif_addr == 12'h258);
         decoded_reg_strb.irq_drops = cpuif_req_masked & (cpuif_addr == 12'h25c);
         decoded_reg_strb.irq_lost = cpuif_req_masked & (cpuif_addr == 12'h260) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_profiles = cpuif_req_masked & (cpuif_addr == 12'h264) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_entries = cpuif_req_masked & (cpuif_addr == 12'h268) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_keys = cpuif_req_masked & (cpuif_addr == 12'h26c) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_item = cpuif_req_masked & (cpuif_addr == 12'h270);
+        decoded_reg_strb.find_value = cpuif_req_masked & (cpuif_addr == 12'h274);
+        decoded_reg_strb.find_key0 = cpuif_req_masked & (cpuif_addr == 12'h278);
+        decoded_reg_strb.find_key1 = cpuif_req_masked & (cpuif_addr == 12'h27c);
+        decoded_reg_strb.find_key2 = cpuif_req_masked & (cpuif_addr == 12'h280);
+        decoded_reg_strb.find_moves = cpuif_req_masked & (cpuif_addr == 12'h284) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_count[0] = cpuif_req_masked & (cpuif_addr == 12'h288) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_count[1] = cpuif_req_masked & (cpuif_addr == 12'h28c) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -747,6 +776,36 @@ module pst_access_edge_regs (
                 logic load_next;
             } frames;
         } irq_drops;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } find_item;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } find_value;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } find_key0;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } find_key1;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } find_key2;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -908,6 +967,31 @@ module pst_access_edge_regs (
                 logic [31:0] value;
             } frames;
         } irq_drops;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } find_item;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } find_value;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } find_key0;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } find_key1;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } find_key2;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1791,6 +1875,121 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.irq_drops.frames.value = field_storage.irq_drops.frames.value;
+    // Field: pst_access_edge_regs.find_item.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.find_item.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.find_item && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.find_item.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.find_item.value.next = next_c;
+        field_combo.find_item.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.find_item.value.value <= 32'h0;
+        end else begin
+            if(field_combo.find_item.value.load_next) begin
+                field_storage.find_item.value.value <= field_combo.find_item.value.next;
+            end
+        end
+    end
+    assign hwif_out.find_item.value.value = field_storage.find_item.value.value;
+    // Field: pst_access_edge_regs.find_value.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.find_value.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.find_value && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.find_value.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.find_value.value.next = next_c;
+        field_combo.find_value.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.find_value.value.value <= 32'h0;
+        end else begin
+            if(field_combo.find_value.value.load_next) begin
+                field_storage.find_value.value.value <= field_combo.find_value.value.next;
+            end
+        end
+    end
+    assign hwif_out.find_value.value.value = field_storage.find_value.value.value;
+    // Field: pst_access_edge_regs.find_key0.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.find_key0.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.find_key0 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.find_key0.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.find_key0.value.next = next_c;
+        field_combo.find_key0.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.find_key0.value.value <= 32'h0;
+        end else begin
+            if(field_combo.find_key0.value.load_next) begin
+                field_storage.find_key0.value.value <= field_combo.find_key0.value.next;
+            end
+        end
+    end
+    assign hwif_out.find_key0.value.value = field_storage.find_key0.value.value;
+    // Field: pst_access_edge_regs.find_key1.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.find_key1.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.find_key1 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.find_key1.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.find_key1.value.next = next_c;
+        field_combo.find_key1.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.find_key1.value.value <= 32'h0;
+        end else begin
+            if(field_combo.find_key1.value.load_next) begin
+                field_storage.find_key1.value.value <= field_combo.find_key1.value.next;
+            end
+        end
+    end
+    assign hwif_out.find_key1.value.value = field_storage.find_key1.value.value;
+    // Field: pst_access_edge_regs.find_key2.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.find_key2.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.find_key2 && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.find_key2.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.find_key2.value.next = next_c;
+        field_combo.find_key2.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.find_key2.value.value <= 32'h0;
+        end else begin
+            if(field_combo.find_key2.value.load_next) begin
+                field_storage.find_key2.value.value <= field_combo.find_key2.value.next;
+            end
+        end
+    end
+    assign hwif_out.find_key2.value.value = field_storage.find_key2.value.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -1893,6 +2092,17 @@ module pst_access_edge_regs (
                 logic [63:0] data;
             } bytes;
         } dropped_write_error;
+        struct {
+            struct {
+                logic [63:0] data;
+            } packets;
+            struct {
+                logic [63:0] data;
+            } bytes;
+        } dropped_no_subscriber;
+        struct {
+            logic [63:0] data;
+        } find_count;
     } rbuf_storage_t;
     rbuf_storage_t rbuf_storage;
 
@@ -2034,6 +2244,24 @@ module pst_access_edge_regs (
             rbuf_storage.dropped_write_error.bytes.data[63:56] <= '0;
         end
     end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_no_subscriber.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_no_subscriber.packets.data[49:0] <= hwif_in.dropped_no_subscriber.packets.value.next;
+            rbuf_storage.dropped_no_subscriber.packets.data[63:50] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_no_subscriber.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_no_subscriber.bytes.data[55:0] <= hwif_in.dropped_no_subscriber.bytes.value.next;
+            rbuf_storage.dropped_no_subscriber.bytes.data[63:56] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.find_count[0] && !decoded_req_is_wr) begin
+            rbuf_storage.find_count.data[49:0] <= hwif_in.find_count.value.next;
+            rbuf_storage.find_count.data[63:50] <= '0;
+        end
+    end
 
     //--------------------------------------------------------------------------
     // Write response
@@ -2088,7 +2316,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10009;
+            readback_data_var[31:0] = 32'h1000a;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2115,6 +2343,7 @@ module pst_access_edge_regs (
             readback_data_var[18] = hwif_in.features.sojourn.next;
             readback_data_var[19] = hwif_in.features.node_counters.next;
             readback_data_var[20] = hwif_in.features.guarantees.next;
+            readback_data_var[21] = hwif_in.features.headers.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -2428,6 +2657,18 @@ module pst_access_edge_regs (
         if(rd_mux_addr == 12'h1dc) begin
             readback_data_var = rbuf_storage.dropped_write_error.bytes.data[63:32];
         end
+        if(rd_mux_addr == 12'h1e0) begin
+            readback_data_var[31:0] = hwif_in.dropped_no_subscriber.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h1e4) begin
+            readback_data_var = rbuf_storage.dropped_no_subscriber.packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1e8) begin
+            readback_data_var = rbuf_storage.dropped_no_subscriber.bytes.data[31:0];
+        end
+        if(rd_mux_addr == 12'h1ec) begin
+            readback_data_var = rbuf_storage.dropped_no_subscriber.bytes.data[63:32];
+        end
         if(rd_mux_addr == 12'h200) begin
             readback_data_var[15:0] = hwif_in.now_rate.mantissa.next;
             readback_data_var[21:16] = hwif_in.now_rate.exponent.next;
@@ -2511,6 +2752,39 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h260) begin
             readback_data_var[31:0] = hwif_in.irq_lost.frames.next;
+        end
+        if(rd_mux_addr == 12'h264) begin
+            readback_data_var[31:0] = hwif_in.find_profiles.value.next;
+        end
+        if(rd_mux_addr == 12'h268) begin
+            readback_data_var[31:0] = hwif_in.find_entries.value.next;
+        end
+        if(rd_mux_addr == 12'h26c) begin
+            readback_data_var[31:0] = hwif_in.find_keys.value.next;
+        end
+        if(rd_mux_addr == 12'h270) begin
+            readback_data_var[31:0] = field_storage.find_item.value.value;
+        end
+        if(rd_mux_addr == 12'h274) begin
+            readback_data_var[31:0] = field_storage.find_value.value.value;
+        end
+        if(rd_mux_addr == 12'h278) begin
+            readback_data_var[31:0] = field_storage.find_key0.value.value;
+        end
+        if(rd_mux_addr == 12'h27c) begin
+            readback_data_var[31:0] = field_storage.find_key1.value.value;
+        end
+        if(rd_mux_addr == 12'h280) begin
+            readback_data_var[31:0] = field_storage.find_key2.value.value;
+        end
+        if(rd_mux_addr == 12'h284) begin
+            readback_data_var[31:0] = hwif_in.find_moves.value.next;
+        end
+        if(rd_mux_addr == 12'h288) begin
+            readback_data_var[31:0] = hwif_in.find_count.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h28c) begin
+            readback_data_var = rbuf_storage.find_count.data[63:32];
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

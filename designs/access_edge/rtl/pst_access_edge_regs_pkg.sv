@@ -86,6 +86,10 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__guarantees__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__headers__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
@@ -95,6 +99,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__features__sojourn__in_t sojourn;
         pst_access_edge_regs__features__node_counters__in_t node_counters;
         pst_access_edge_regs__features__guarantees__in_t guarantees;
+        pst_access_edge_regs__features__headers__in_t headers;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -734,6 +739,27 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_write_error__in_t;
 
     typedef struct {
+        logic [49:0] next;
+    } pst_access_edge_regs__dropped_no_subscriber__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_no_subscriber__packets__value__in_t value;
+    } pst_access_edge_regs__dropped_no_subscriber__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__dropped_no_subscriber__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_no_subscriber__bytes__value__in_t value;
+    } pst_access_edge_regs__dropped_no_subscriber__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_no_subscriber__packets__in_t packets;
+        pst_access_edge_regs__dropped_no_subscriber__bytes__in_t bytes;
+    } pst_access_edge_regs__dropped_no_subscriber__in_t;
+
+    typedef struct {
         logic [15:0] next;
     } pst_access_edge_regs__now_rate__mantissa__in_t;
 
@@ -905,6 +931,46 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__irq_lost__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__find_profiles__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_profiles__value__in_t value;
+    } pst_access_edge_regs__find_profiles__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__find_entries__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_entries__value__in_t value;
+    } pst_access_edge_regs__find_entries__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__find_keys__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_keys__value__in_t value;
+    } pst_access_edge_regs__find_keys__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__find_moves__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_moves__value__in_t value;
+    } pst_access_edge_regs__find_moves__in_t;
+
+    typedef struct {
+        logic [49:0] next;
+    } pst_access_edge_regs__find_count__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_count__value__in_t value;
+    } pst_access_edge_regs__find_count__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -965,6 +1031,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__dropped_no_share__in_t dropped_no_share;
         pst_access_edge_regs__dropped_read_error__in_t dropped_read_error;
         pst_access_edge_regs__dropped_write_error__in_t dropped_write_error;
+        pst_access_edge_regs__dropped_no_subscriber__in_t dropped_no_subscriber;
         pst_access_edge_regs__now_rate__in_t now_rate;
         pst_access_edge_regs__now_burst__in_t now_burst;
         pst_access_edge_regs__now_limit_packets__in_t now_limit_packets;
@@ -983,6 +1050,11 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__outstanding__in_t outstanding;
         pst_access_edge_regs__irq_cause__in_t irq_cause;
         pst_access_edge_regs__irq_lost__in_t irq_lost;
+        pst_access_edge_regs__find_profiles__in_t find_profiles;
+        pst_access_edge_regs__find_entries__in_t find_entries;
+        pst_access_edge_regs__find_keys__in_t find_keys;
+        pst_access_edge_regs__find_moves__in_t find_moves;
+        pst_access_edge_regs__find_count__in_t find_count;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -1267,6 +1339,46 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__irq_drops__out_t;
 
     typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__find_item__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_item__value__out_t value;
+    } pst_access_edge_regs__find_item__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__find_value__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_value__value__out_t value;
+    } pst_access_edge_regs__find_value__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__find_key0__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_key0__value__out_t value;
+    } pst_access_edge_regs__find_key0__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__find_key1__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_key1__value__out_t value;
+    } pst_access_edge_regs__find_key1__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__find_key2__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_key2__value__out_t value;
+    } pst_access_edge_regs__find_key2__out_t;
+
+    typedef struct {
         logic req;
         logic [6:0] addr;
         logic req_is_wr;
@@ -1303,6 +1415,11 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__irq_cause__out_t irq_cause;
         pst_access_edge_regs__irq_mask__out_t irq_mask;
         pst_access_edge_regs__irq_drops__out_t irq_drops;
+        pst_access_edge_regs__find_item__out_t find_item;
+        pst_access_edge_regs__find_value__out_t find_value;
+        pst_access_edge_regs__find_key0__out_t find_key0;
+        pst_access_edge_regs__find_key1__out_t find_key1;
+        pst_access_edge_regs__find_key2__out_t find_key2;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 
@@ -1319,6 +1436,8 @@ package pst_access_edge_regs_pkg;
         refusal__bad_index = 'h2,
         refusal__bad_parent = 'h3,
         refusal__bad_class = 'h4,
-        refusal__under_way = 'h5
+        refusal__under_way = 'h5,
+        refusal__no_room = 'h6,
+        refusal__bad_key = 'h7
     } refusal_e;
 endpackage

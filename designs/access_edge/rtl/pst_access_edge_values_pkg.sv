@@ -16,7 +16,9 @@ package pst_access_edge_values_pkg;
     RefusalBadIndex  = 3'd2,
     RefusalBadParent = 3'd3,
     RefusalBadClass  = 3'd4,
-    RefusalUnderWay  = 3'd5
+    RefusalUnderWay  = 3'd5,
+    RefusalNoRoom    = 3'd6,
+    RefusalBadKey    = 3'd7
   } refusal_e;
 
   typedef enum logic [31:0] {
@@ -36,7 +38,14 @@ package pst_access_edge_values_pkg;
     CommandReadBackPort       = 32'd15,
     CommandScan               = 32'd16,
     CommandScanBacklog        = 32'd17,
-    CommandSnapshotNode       = 32'd18
+    CommandSnapshotNode       = 32'd18,
+    CommandFindInsert         = 32'd19,
+    CommandFindDelete         = 32'd20,
+    CommandFindProfile        = 32'd21,
+    CommandFindClass          = 32'd22,
+    CommandFindMiss           = 32'd23,
+    CommandFindSeed           = 32'd24,
+    CommandFindMpls           = 32'd25
   } command_e;
 
 endpackage

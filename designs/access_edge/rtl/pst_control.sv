@@ -19,6 +19,13 @@ module pst_control
   import pst_hierarchy_pkg::*;
   import pst_access_edge_values_pkg::*;
   import pst_control_pkg::*;
+  import pst_lookup_pkg::op_e;
+  import pst_lookup_pkg::OpInsert;
+  import pst_lookup_pkg::OpDelete;
+  import pst_lookup_pkg::done_e;
+  import pst_lookup_pkg::DoneAbsent;
+  import pst_lookup_pkg::DoneFull;
+  import pst_profile_pkg::set_e;
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter int unsigned Descriptors = 64,        // shown in a register
@@ -39,6 +46,8 @@ module pst_control
     parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none; 0..64
     parameter bit          NodeCounters = 1'b0,     // there are counters by node and class; wants Hierarchy
     parameter bit          Guarantees = 1'b0,       // queues and subscribers may have guaranteed rates; wants Hierarchy
+    parameter int unsigned FindProfiles = 0,        // profiles of headers, 0: queues are not found in headers; 0..15
+    parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys, shown in a register
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
@@ -144,6 +153,19 @@ module pst_control
     output logic                         m_scan_level_o,
     output logic [                  7:0] m_scan_show_o,
     input  scan_t                        s_scan_i,
+    // FindProfiles > 0: a setting of headers, in one cycle; a key that comes or goes, and what became of it; what is there. Index, value
+    // and word are of both, see pst_find_queue
+    output logic                         m_find_set_o,
+    output set_e                         m_find_what_o,
+    output logic [                 31:0] m_find_item_o,
+    output logic [                 31:0] m_find_value_o,
+    output logic [                 95:0] m_find_word_o,
+    output logic                         m_find_op_valid_o,
+    input  logic                         m_find_op_ready_i,
+    output op_e                          m_find_op_o,
+    input  logic                         s_find_done_valid_i,
+    input  done_e                        s_find_done_i,
+    input  find_t                        s_find_i,
     // frames lost, by reason, and frames marked
     input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
     input  logic [DropLast:1][ByteWidth-1:0] dropped_bytes_i,
@@ -192,7 +214,9 @@ module pst_control
     WaitInDrop,
     AskClass, // of memory
     WaitClass,
-    ReadBack  // the other settings are asked for
+    ReadBack, // the other settings are asked for
+    AskFind,  // a key is offered
+    WaitFind
   } state_e;
 
   pst_access_edge_regs_pkg::pst_access_edge_regs__in_t  hwif_in;
@@ -207,6 +231,10 @@ module pst_control
   logic        no_command, no_command_q;
   logic [31:0] command_q, command_d, lost_frames;
   logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_tree_next, share_exists;
+  logic        is_find, is_find_set;
+  set_e        find_what;
+  op_e         find_op_q, find_op_d;
+  logic [127:0] find_q, find_d, find;    // {word, value}
   logic        reading_q, reading_d;        // a look is for a read-back
   logic        provision_q, provision_d;    // class and weight go along with the setting on offer
   logic        node_q, node_d;              // a snapshot is of a class at a node
@@ -254,11 +282,12 @@ module pst_control
 
   pst_control_command #(
       .Queues(Queues), .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
-      .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters)
+      .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters),
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries)
   ) u_command (
-      .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy),
+      .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy), .find_any_i(s_find_i.keys != '0),
       .is_write_o(is_write), .is_provision_o(is_provision), .is_hierarchy_o(is_hierarchy), .is_share_o(is_share), .is_read_o(is_read),
-      .is_scan_o(is_scan), .is_node_o(is_node),
+      .is_scan_o(is_scan), .is_node_o(is_node), .is_find_o(is_find), .is_find_set_o(is_find_set), .find_what_o(find_what),
       .is_tree_next_o(is_tree_next), .tree_o(hierarchy), .share_exists_o(share_exists), .refuse_o(refuse)
   );
 
@@ -279,6 +308,8 @@ module pst_control
     reading_d   = reading_q;
     back_d      = back_q;
     now_d       = now_q;
+    find_d      = find_q;
+    find_op_d   = find_op_q;
 
     unique case (state_q)
       Write: if (m_cfg_ready_i) state_d = provision_q && !m_hierarchy_cfg_ready_i ? WriteHierarchy : Idle;
@@ -308,6 +339,13 @@ module pst_control
         if (Hierarchy && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.weight = s_back_weight_i;
         if (Guarantees && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.guarantee = s_back_guarantee_i;
         state_d      = Idle;
+      end
+      AskFind: if (m_find_op_ready_i) state_d = WaitFind;
+      WaitFind:
+      if (s_find_done_valid_i) begin
+        if (s_find_done_i == DoneFull) refused_d = RefusalNoRoom;
+        if (s_find_done_i == DoneAbsent) refused_d = RefusalBadKey;
+        state_d = Idle;
       end
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
@@ -339,8 +377,11 @@ module pst_control
           reading_d   = is_read;
           back_d      = '0;
           refused_d   = refuse;
-          if (refuse == RefusalAccepted && !is_share && !is_scan) begin
-            state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack
+          find_d      = find;
+          find_op_d   = command_q == 32'(CommandFindDelete) ? OpDelete : OpInsert;
+          if (refuse == RefusalAccepted && !is_share && !is_scan && !is_find_set) begin
+            state_d = is_find ? AskFind
+                      : is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack
                       : is_node ? AskOut : AskLook;
             if (is_node) look_d = '0;
           end
@@ -388,6 +429,8 @@ module pst_control
     look_q      <= look_d;
     reading_q   <= reading_d;
     back_q      <= back_d;
+    find_q      <= find_d;
+    find_op_q   <= find_op_d;
   end
 
   pst_control_wait #(.Bounded(AqmKind != 3)) u_wait (
@@ -407,6 +450,15 @@ module pst_control
   assign m_scan_valid_o           = start && is_scan && refuse == RefusalAccepted;
   assign m_scan_level_o           = command_q == 32'(CommandScanBacklog);
   assign m_scan_show_o            = hwif_out.busiest_place.value.value;
+  assign find                     = {
+      hwif_out.find_key2.value.value, hwif_out.find_key1.value.value, hwif_out.find_key0.value.value, hwif_out.find_value.value.value
+  };
+  assign m_find_set_o             = start && is_find_set && refuse == RefusalAccepted;
+  assign m_find_what_o            = find_what;
+  assign m_find_item_o           = hwif_out.find_item.value.value;
+  assign {m_find_word_o, m_find_value_o} = state_q == AskFind ? find_q : find;
+  assign m_find_op_valid_o        = state_q == AskFind;
+  assign m_find_op_o              = find_op_q;
   assign m_share_class_o          = share_exists ? class_t'(hwif_out.share_class.cls.value) : '0;
   assign m_share_size_o           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
   assign m_share_alpha_o          = hwif_out.share_alpha.exponent.value;
@@ -444,10 +496,10 @@ module pst_control
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
       .regs_i(hwif_out), .regs_o(hwif_in), .answer_i(start || no_command_q), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
-      .scan_i(s_scan_i),
+      .scan_i(s_scan_i), .find_i(s_find_i),
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
       .share_exists_i(share_exists), .s_share_free_i, .s_share_used_i, .s_share_in_force_i,
       .memory_lost_i, .drain_done_i, .drain_outstanding_i, .cause_i(cause), .lost_frames_i(lost_frames), .dropped_packets_i,

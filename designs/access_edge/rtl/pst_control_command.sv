@@ -7,6 +7,12 @@ module pst_control_command
   import pst_hierarchy_pkg::*;
   import pst_access_edge_values_pkg::*;
   import pst_control_pkg::*;
+  import pst_profile_pkg::set_e;
+  import pst_profile_pkg::SetProfile;
+  import pst_profile_pkg::SetClass;
+  import pst_profile_pkg::SetMiss;
+  import pst_profile_pkg::SetSeed;
+  import pst_profile_pkg::SetMpls;
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter bit          Hierarchy = 1'b0,        // subscribers, nodes and ports
@@ -18,11 +24,14 @@ module pst_control_command
     parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
     parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none
     parameter bit          NodeCounters = 1'b0,     // there are counters by node and class; wants Hierarchy
+    parameter int unsigned FindProfiles = 0,        // profiles of headers, 0: queues are not found in headers; 0..15
+    parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
 ) (
     input  logic [31:0]                                         command_i,
     input  pst_access_edge_regs_pkg::pst_access_edge_regs__out_t regs_i,
     input  logic                                                scanning_i,      // a scan is under way
+    input  logic                                                find_any_i,      // there are keys
     // which kind it is; one that is none of these, nor a snapshot, does not exist
     output logic                                                is_write_o,      // settings of a queue
     output logic                                                is_provision_o,  // these, and class and weight
@@ -31,6 +40,9 @@ module pst_control_command
     output logic                                                is_read_o,       // settings are read back
     output logic                                                is_scan_o,       // a scan
     output logic                                                is_node_o,       // a snapshot of a class at a node
+    output logic                                                is_find_o,       // a key comes or goes
+    output logic                                                is_find_set_o,   // a setting of headers
+    output set_e                                                find_what_o,     // which one
     output logic                                                is_tree_next_o,  // `tree_index` steps
     output tree_setting_t                                       tree_o,          // what is written there, or read
     output logic                                                share_exists_o,  // class and page size that the window shows are there
@@ -42,7 +54,12 @@ module pst_control_command
   localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
   localparam logic [31:0] FirstReadBack = CommandReadBack;           // the same
 
-  logic [31:0] queue_index, tree_index, tree_parent;
+  localparam int unsigned FindCount = FindProfiles != 0 ? FindProfiles : 1;
+  localparam int unsigned FindIndexWidth = $clog2(FindEntries / pst_lookup_pkg::Tables);
+  // Chunks of pst_lookup_mix.
+  localparam int unsigned FindChunks = (FindIndexWidth + 5) / 6 + (pst_profile_pkg::KeyWidth - FindIndexWidth + 5) / 6;
+
+  logic [31:0] queue_index, tree_index, tree_parent, find_item;
 
   assign is_provision_o = command_i == 32'(CommandProvision);
   assign is_write_o     = command_i == 32'(CommandWrite) || command_i == 32'(CommandWriteNext) || is_provision_o;
@@ -99,18 +116,46 @@ module pst_control_command
     end else if (is_node_o) begin
       if (regs_i.node_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
       if (regs_i.node_index.value.value >= Nodes) refuse_o = RefusalBadIndex;
+    end else if (is_find_o) begin
+      refuse_o = RefusalAccepted;    // the table says what becomes of it
+    end else if (is_find_set_o) begin
+      unique case (find_what_o)
+        SetProfile: if (find_item >= FindCount) refuse_o = RefusalBadIndex;
+        SetClass: if (find_item >= 64 * FindCount) refuse_o = RefusalBadIndex;
+        SetMiss: if (find_item > FindCount) refuse_o = RefusalBadIndex;
+        SetSeed: begin
+          if (find_any_i) refuse_o = RefusalBadKey;
+          if (find_item >= 64 * FindChunks) refuse_o = RefusalBadIndex;
+        end
+        default: ;
+      endcase
     end else begin
       if (ShareClasses != 0 && is_write_o && regs_i.queue_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
       if (Hierarchy && is_provision_o && regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
       if (queue_index >= Queues) refuse_o = RefusalBadIndex;
     end
-    if (!is_hierarchy_o && !is_share_o && !is_read_o && !is_scan_o && !is_node_o && !is_write_o && command_i != CommandSnapshot) begin
+    if (!is_hierarchy_o && !is_share_o && !is_read_o && !is_scan_o && !is_node_o && !is_write_o && !is_find_o && !is_find_set_o
+        && command_i != CommandSnapshot) begin
       refuse_o = RefusalNoCommand;
     end
   end
 
   assign is_scan_o      = Busiest != 0 && (command_i == 32'(CommandScan) || command_i == 32'(CommandScanBacklog));
   assign is_node_o      = NodeCounters && command_i == 32'(CommandSnapshotNode);
+  assign find_item     = regs_i.find_item.value.value;
+  assign is_find_o      = FindProfiles != 0 && (command_i == 32'(CommandFindInsert) || command_i == 32'(CommandFindDelete));
+  assign is_find_set_o  = FindProfiles != 0 && command_i >= 32'(CommandFindProfile) && command_i <= 32'(CommandFindMpls);
+
+  always_comb begin
+    unique case (command_i)
+      32'(CommandFindClass): find_what_o = SetClass;
+      32'(CommandFindMiss):  find_what_o = SetMiss;
+      32'(CommandFindSeed):  find_what_o = SetSeed;
+      32'(CommandFindMpls):  find_what_o = SetMpls;
+      default:               find_what_o = SetProfile;
+    endcase
+  end
+
   assign is_tree_next_o = command_i == 32'(CommandTreeSubscriberNext);
 
 endmodule

@@ -61,6 +61,13 @@ package pst_control_pkg;
     logic [ScanWidth-1:0] value;
   } scan_t;
 
+  // What finds queues in headers, as the registers show it.
+  typedef struct packed {
+    logic [31:0] keys;
+    logic [31:0] moves;
+    logic [49:0] count;    // that find_item chooses
+  } find_t;
+
   // What the status register says.
   typedef struct packed {
     logic       init_done;

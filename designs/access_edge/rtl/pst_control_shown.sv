@@ -27,6 +27,8 @@ module pst_control_shown
     parameter int unsigned Busiest = 0,
     parameter bit          NodeCounters = 1'b0,
     parameter bit          Guarantees = 1'b0,
+    parameter int unsigned FindProfiles = 0,
+    parameter int unsigned FindEntries = 16,
     parameter int unsigned PacketWidth = 50,
     parameter int unsigned ByteWidth = 56
 ) (
@@ -38,6 +40,7 @@ module pst_control_shown
     input  snapshot_t                                           snapshot_i,
     input  now_t                                                now_i,
     input  scan_t                                               scan_i,
+    input  find_t                                               find_i,
     // a write in the window
     input  logic                                                window_write_i,
     input  logic [ 4:0]                                         window_word_i,
@@ -77,6 +80,12 @@ module pst_control_shown
     regs_o.features.sojourn.next      = AqmKind != 0 && !AqmEstimate;
     regs_o.features.node_counters.next = NodeCounters;
     regs_o.features.guarantees.next   = Guarantees;
+    regs_o.features.headers.next      = FindProfiles != 0;
+    regs_o.find_profiles.value.next   = FindProfiles;
+    regs_o.find_entries.value.next    = FindProfiles != 0 ? FindEntries : 0;
+    regs_o.find_keys.value.next       = find_i.keys;
+    regs_o.find_moves.value.next      = find_i.moves;
+    regs_o.find_count.value.next      = find_i.count;
     regs_o.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     regs_o.nodes.value.next           = Hierarchy ? Nodes : 0;
     regs_o.ports.value.next           = Hierarchy ? Ports : 0;
@@ -193,6 +202,8 @@ module pst_control_shown
     regs_o.dropped_read_error.bytes.value.next          = 56'(dropped_bytes_i[DropReadError]);
     regs_o.dropped_write_error.packets.value.next       = 50'(dropped_packets_i[DropWriteError]);
     regs_o.dropped_write_error.bytes.value.next         = 56'(dropped_bytes_i[DropWriteError]);
+    regs_o.dropped_no_subscriber.packets.value.next     = 50'(dropped_packets_i[DropNoSubscriber]);
+    regs_o.dropped_no_subscriber.bytes.value.next       = 56'(dropped_bytes_i[DropNoSubscriber]);
     regs_o.marked_packets.value.next                    = 50'(marked_packets_i);
   end
 

@@ -12,17 +12,22 @@ async def frames_go_through(dut):
     """Each queue gives its frames away in their order, every byte as it was; the registers have counted all of them."""
     bench = Bench(dut)
     await bench.start()
-    queues, beside = NUMBERS["queues"], NUMBERS["queue_id"] == "tdest"
+    queues, where = NUMBERS["queues"], NUMBERS["queue_id"]
     assert await bench.read(regs.TYPE) == regs.TYPE.pack()
     assert await bench.read(regs.QUEUES) == queues
 
     sent = {queue: [] for queue in sorted({0, 1, queues // 2, queues - 1})}
+    if where == "headers":  # frames that no profile fits go to queue 0, and there are no profiles
+        sent = {0: []}
+        await bench.write(regs.FIND_ITEM, value=NUMBERS["profiles"])
+        await bench.write(regs.FIND_VALUE, value=0)
+        await bench.write(regs.QUEUE_COMMAND, command=regs.Command.FIND_MISS)
     damaged = 0
 
     async def take(count):
         for _ in range(count):
             got = await bench.sinks[0].recv()
-            queue = one(got.tdest if beside else got.tid)
+            queue = one(got.tdest if where == "tdest" else got.tid)
             assert sent[queue], f"a frame of queue {queue} came out, and none was waiting"
             assert bytes(got.tdata) == sent[queue].pop(0), f"another frame of queue {queue} came out"
 
@@ -32,9 +37,8 @@ async def frames_go_through(dut):
         for number in range(first, min(first + 8, FRAMES)):
             queue, content = bench.random.choice(list(sent)), bench.content(number)
             bad = bench.random.random() < 0.1
-            await bench.sources[0].send(
-                frame(content, tdest=queue, tuser=int(bad)) if beside else frame(queue.to_bytes(4, "big") + content, tuser=int(bad))
-            )
+            head, more = queue.to_bytes(4, "big") if where == "prefix" else b"", {"tdest": queue} if where == "tdest" else {}
+            await bench.sources[0].send(frame(head + content, tuser=int(bad), **more))
             if bad:
                 damaged += 1
                 continue

@@ -179,6 +179,9 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "busiest_bytes": 0x230, "node_index": 0x238, "node_class": 0x23C, "tree_guarantee": 0x240, "now_guarantee": 0x244,
         "drain": 0x248, "drained": 0x24C, "outstanding": 0x250,
         "irq_cause": 0x254, "irq_mask": 0x258, "irq_drops": 0x25C, "irq_lost": 0x260,
+        "find_profiles": 0x264, "find_entries": 0x268, "find_keys": 0x26C,
+        "find_item": 0x270, "find_value": 0x274, "find_key0": 0x278, "find_key1": 0x27C, "find_key2": 0x280, "find_moves": 0x284,
+        "find_count": 0x288,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():
@@ -195,8 +198,8 @@ def test_counters_last_a_month() -> None:
     """At 100 Gbit/s, all of it for one queue: the smallest frames for the packets, the largest share of the line for the bytes."""
     month = 31 * 24 * 3600
     counters = [name for name, entry in registers.table().items() if entry["bytes"] == 8 and name != "busiest_bytes"]
-    assert len(counters) == 2 * 4 + 1 + 2 * len(registers.DROP_REASONS) + 1  # of a queue, by reason, and marks of both
+    assert len(counters) == 2 * 4 + 1 + 2 * len(registers.DROP_REASONS) + 1 + 1  # of a queue, by reason, marks of both, and of headers
     for name in counters:
         ((_, width, _),) = registers.table()[name]["fields"].values()
-        per_second = 100e9 / (84 * 8) if name.endswith("packets") else 100e9 / 8
+        per_second = 100e9 / (84 * 8) if name.endswith(("packets", "count")) else 100e9 / 8
         assert 2**width > month * per_second, f"{name} has {width} bits"

@@ -10,6 +10,7 @@
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "blocks/schedule/model/scheduler_models.hpp"
 #include "designs/access_edge/model/device/aqm_choice.hpp"
+#include "designs/access_edge/model/device/find_model.hpp"
 #include "designs/access_edge/model/model.hpp"
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/environment.hpp"
@@ -20,6 +21,7 @@ namespace penstock::engine {
 struct AccessEdgeSettings {
     std::uint32_t queues = 0;
     QueueId queue_id = QueueId::Prefix;
+    FindSizes find;
     // The same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;

@@ -12,13 +12,16 @@ InputModel::InputModel(const DeviceSettings& settings)
     : queues_(settings.queues),
       min_bytes_(settings.min_frame_bytes),
       max_bytes_(settings.max_frame_bytes),
+      headers_(settings.queue_id == QueueId::Headers),
       head_(settings.queue_id == QueueId::Prefix ? kPrefixBytes : 0),
       depth_(std::bit_ceil(2 * ((settings.max_frame_bytes + kPrefixBytes + kBeatBytes - 1) / kBeatBytes) + 2)),
       link_(settings.ingress(0)),
       fifo_(link_.buffer()),
       link_is_slower_(link_.time(kBeatBytes) >= ticks(1)),
       stored_(2 * depth_),
-      read_(2 * depth_, INT64_MIN / 2) {}
+      read_(2 * depth_, INT64_MIN / 2) {
+    left_.fill(INT64_MIN / 2);
+}
 
 void InputModel::connect(FrameSource* source) {
     source_ = source;
@@ -70,13 +73,28 @@ std::uint8_t InputModel::fate(const Frame& frame) const {
     if (frame.error) return 4;
     if (frame.length < min_bytes_) return 1;
     if (frame.length > max_bytes_) return 2;
-    return frame.queue < queues_ ? 0 : 3;
+    return headers_ || frame.queue < queues_ ? 0 : 3;
+}
+
+void InputModel::resolve(const FoundQueue& found) {
+    next_.frame.queue = found.none ? kNoQueue : found.queue;
+    if (next_.reason == 0)
+        next_.reason = static_cast<std::uint8_t>(found.none ? Drop::NoSubscriber : found.queue < queues_ ? Drop::None : Drop::BadQueueId);
+    if (next_.reason == 0) write(written_ + next_.beats, next_.stored);
+}
+
+// Beats of the frame that is stored up to this one are in the store.
+void InputModel::write(std::uint64_t end, std::int64_t stored) {
+    for (; written_ < end; ++written_) {
+        stored_[slot(written_)] = stored;
+        read_[slot(written_)] = kUnknown;
+    }
 }
 
 // The same as below for a frame that waits for nothing but the link, which is how it nearly always is: every beat of it finds room in
 // the store, as the last one does, and the link brings a beat a cycle at most.
 bool InputModel::time_unhindered(std::uint32_t in, std::uint32_t out) {
-    if (next_.reason != 0 || !link_is_slower_) return false;
+    if (next_.reason != 0 || !link_is_slower_ || headers_) return false;
     const auto brought = [&](std::uint32_t bytes) { return cycle_ceil(link_start_ + link_.time(bytes)); };
     const std::int64_t offered = std::max(brought(std::min(next_.frame.length, kBeatBytes - head_)), last_in_ + 1);
     const std::int64_t first = std::max(offered, head_ != 0 ? last_strip_ : last_push_);
@@ -106,7 +124,7 @@ void InputModel::time() {
     const std::uint32_t in = std::max(1U, (bytes + kBeatBytes - 1) / kBeatBytes);
     const std::uint32_t out = std::max(1U, (next_.frame.length + kBeatBytes - 1) / kBeatBytes);
     if (time_unhindered(in, out)) return;
-    Way way{last_in_, last_strip_, last_push_, written_};
+    Way way = committed(written_);
     BusCounts counts = counts_;
     std::int64_t first = 0;
     if (!pass(next_.frame, link_start_, way, first, counts, [&](std::uint64_t at) { return free_at(at); })) return;
@@ -116,11 +134,12 @@ void InputModel::time() {
     last_push_ = next_.stored = way.push;
     next_.first = first;
     next_.beats = out;
-    if (next_.reason == 0) {
-        for (; written_ < way.at; ++written_) {
-            stored_[slot(written_)] = way.push;
-            read_[slot(written_)] = kUnknown;
-        }
+    next_.vector = way.vector;
+    if (headers_) {
+        beats_ = way.beats;
+        left_ = way.left;
+    } else if (next_.reason == 0) {
+        write(way.at, way.push);
     }
     timed_ = true;
 }

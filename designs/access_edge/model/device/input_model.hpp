@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The input of the model: ingress link and pst_classify. When each frame's last beat is taken, and when it is stored whole.
+// The input of the model: ingress link, pst_find_queue if there is one, and pst_classify. When each frame's last beat is taken, and when it
+// is stored whole.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "blocks/classify/model/classify.hpp"
 #include "designs/access_edge/model/device/device_settings.hpp"
+#include "designs/access_edge/model/device/find_model.hpp"
 #include "designs/access_edge/model/pin_face.hpp"
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/ingress_fifo.hpp"
@@ -24,12 +27,14 @@ inline constexpr std::uint32_t kBeatBytes = 64;
 // A frame that is being taken, or has been.
 struct InputFrame {
     Frame frame;
-    std::int64_t last_bit = 0;  // the link has brought it
-    std::int64_t first = 0;     // its first beat is taken
-    std::int64_t last = 0;      // its last beat is taken
-    std::int64_t stored = 0;    // its last beat enters the store, or it is dropped there
-    std::uint32_t beats = 0;    // in the store
-    std::uint8_t reason = 0;    // pst_pkg::drop_e
+    std::int64_t last_bit = 0;                                              // the link has brought it
+    std::int64_t first = 0;                                                 // its first beat is taken
+    std::int64_t last = 0;                                                  // its last beat is taken
+    std::int64_t stored = 0;                                                // its last beat enters the store, or it is dropped there
+    std::uint32_t beats = 0;                                                // in the store
+    std::uint8_t reason = 0;                                                // pst_pkg::drop_e
+    std::int64_t vector = 0;                                                // with headers: its header vector is there
+    std::int64_t known() const { return vector + find_timing::kMiss + 1; }  // its queue is known
 };
 
 class InputModel {
@@ -43,6 +48,10 @@ class InputModel {
     void ask(std::int64_t now) { fetch(now); }
     // No more frames but the first `told` that are to come, or the one whose first beat has been taken before cycle `now`.
     void close(std::int64_t now, unsigned told);
+    // With headers: the next frame has this queue, or none.
+    void resolve(const FoundQueue& found);
+    // Frames that are to come see nothing of what was before this cycle.
+    std::int64_t unseen_before(std::int64_t now) const { return has_frame_ ? cycle_ceil(link_start_) : now; }
     bool has_frame() const { return has_frame_; }
     // Frames that are to come, the next one and those that the link has been asked for already; 0 when there are none.
     unsigned frames() const { return has_frame_ ? 1 + look_count_ : 0; }
@@ -74,7 +83,7 @@ class InputModel {
     const Frame* look_ahead(unsigned ahead) const { return look_count_ > ahead ? &look_[(look_at_ + ahead) % kLook] : nullptr; }
 
   private:
-    static constexpr unsigned kLook = 16;
+    static constexpr unsigned kLook = 128;  // with headers so many beats may wait for their queue
 
     void refill(std::int64_t now);
     void fetch(std::int64_t now);
@@ -83,13 +92,24 @@ class InputModel {
     struct Way {
         std::int64_t in, strip, push;
         std::uint64_t at;
+        std::int64_t vector = 0;
+        std::uint64_t beats = 0;                                      // with headers: that have come
+        std::array<std::int64_t, find_timing::kWaitBeats> left = {};  // when the last of them left
     };
     template <typename Free>
     bool pass(const Frame& frame, Ticks start, Way& way, std::int64_t& first, BusCounts& counts, Free&& free) const;
     bool time_unhindered(std::uint32_t in, std::uint32_t out);
+    void write(std::uint64_t end, std::int64_t stored);
     std::uint8_t fate(const Frame& frame) const;
 
+    Way committed(std::uint64_t at) const {
+        Way way{last_in_, last_strip_, last_push_, at};
+        if (headers_) way.beats = beats_, way.left = left_;
+        return way;
+    }
+
     std::uint32_t queues_, min_bytes_, max_bytes_;
+    bool headers_;         // queues are found in headers
     std::uint32_t head_;   // bytes in front of a frame, which are stripped; 0: there is no strip stage
     std::uint32_t depth_;  // beats, a power of two
     Link link_;
@@ -122,9 +142,11 @@ class InputModel {
     std::uint64_t written_ = 0, taken_ = 0;  // beats
     std::int64_t taken_at_[2] = {INT64_MIN / 2, INT64_MIN / 2};
     std::int64_t read_at_ = INT64_MIN / 2, advance_at_ = INT64_MIN / 2;
-    std::int64_t last_in_ = INT64_MIN / 2;     // last beat taken from the bus
-    std::int64_t last_strip_ = INT64_MIN / 2;  // last beat out of the strip stage
-    std::int64_t last_push_ = INT64_MIN / 2;   // last beat out of the stage behind it
+    std::int64_t last_in_ = INT64_MIN / 2;                         // last beat taken from the bus
+    std::int64_t last_strip_ = INT64_MIN / 2;                      // last beat out of the strip stage
+    std::int64_t last_push_ = INT64_MIN / 2;                       // last beat out of the stage behind it
+    std::uint64_t beats_ = 0;                                      // with headers: that have come
+    std::array<std::int64_t, find_timing::kWaitBeats> left_ = {};  // when the last of them left for the stage that measures
     BusCounts counts_;
 };
 
@@ -144,6 +166,34 @@ bool InputModel::pass(const Frame& frame, Ticks start, Way& way, std::int64_t& f
         way.push = std::max(way.strip, from) + 1;
         return from != kUnknown;
     };
+    if (headers_) {
+        const std::uint32_t window = std::min(in, find_timing::kWindowBeats);
+        std::array<std::int64_t, find_timing::kWindowBeats> came{};
+        const auto leave = [&](std::uint32_t beat, std::int64_t from) {
+            way.strip = from;
+            if (!store(beat)) return false;
+            way.left[way.beats++ % way.left.size()] = way.strip;
+            return true;
+        };
+        for (std::uint32_t k = 0; k < in; ++k) {
+            const std::int64_t offered = std::max(cycle_ceil(start + link_.time(std::min((k + 1) * kBeatBytes, bytes))), way.in + 1);
+            const std::uint64_t number = way.beats + (k < window ? k : 0);
+            way.in = std::max(offered, way.left[number % way.left.size()] + 1);
+            if (k == 0) first = way.in;
+            ++counts.input_taken;
+            counts.input_offered += way.in - offered + 1;
+            if (k >= window) {
+                if (!leave(k, way.in + 1)) return false;
+                continue;
+            }
+            came[k] = way.in;
+            if (k + 1 != window) continue;
+            way.vector = way.in + find_timing::kVector;
+            for (std::uint32_t n = 0; n < window; ++n)
+                if (!leave(n, n == 0 ? way.vector + find_timing::kOut : came[n] + 1)) return false;
+        }
+        return true;
+    }
     for (std::uint32_t k = 0; k < in; ++k) {
         const std::int64_t brought = cycle_ceil(start + link_.time(std::min((k + 1) * kBeatBytes, bytes) - head_));
         const std::int64_t offered = std::max(brought, way.in + 1);
@@ -170,12 +220,17 @@ bool InputModel::pass(const Frame& frame, Ticks start, Way& way, std::int64_t& f
 
 template <typename Taken>
 void InputModel::taken_before(std::int64_t now, Taken&& taken) const {
-    if (!has_frame_ || timed_ || fifo_.bounded()) return;
+    if (!has_frame_ || (timed_ && !headers_) || fifo_.bounded()) return;
     // A place of which it is not known when it is free is not before `now`.
     const auto free = [&](std::uint64_t at) { return std::min(free_at(at), kUnknown - 1); };
-    Way way{last_in_, last_strip_, last_push_, written_};
+    Way way = committed(written_);
     Ticks start = link_start_, link_free = link_free_;
-    for (unsigned n = 0; n <= look_count_; ++n) {
+    if (timed_) {
+        if (next_.last >= now) return;
+        if (next_.reason == 0) way.at += next_.beats;
+        taken(next_.frame, next_.last_bit);
+    }
+    for (unsigned n = timed_; n <= look_count_; ++n) {
         const Frame& frame = n == 0 ? next_.frame : look_[(look_at_ + n - 1) % kLook];
         if (n > 0) start = std::max(frame.arrival, link_free);
         link_free = start + link_.frame_time(frame.length);

@@ -49,6 +49,13 @@ AccessEdgeSettings model_settings(Table table) {
         device.hierarchy_sizes.guarantee_cycles = static_cast<std::uint32_t>(sizes.integer("guarantee_cycles", 0, (1 << 28) - 1, 0));
         sizes.done();
     }
+    if (table.has("headers")) {
+        Table headers = table.table("headers");
+        device.find.profiles = static_cast<std::uint32_t>(headers.integer("profiles", 1, 15));
+        device.find.entries = static_cast<std::uint32_t>(headers.integer("entries", 16, 1 << 20));
+        if (!std::has_single_bit(device.find.entries)) bad_job("device.model.headers.entries is a power of two");
+        headers.done();
+    }
     device.busiest = static_cast<unsigned>(table.integer("busiest", 0, 64, 0));
     device.node_counters = table.boolean("node_counters", false);
     if (device.node_counters && !device.hierarchy) bad_job("device.model.node_counters needs hierarchy");
@@ -80,6 +87,7 @@ DeviceMaker make_model(Table model, std::uint32_t queues, QueueId queue_id, cons
     AccessEdgeSettings settings = model_settings(std::move(model));
     settings.queues = queues;
     settings.queue_id = queue_id;
+    if ((queue_id == QueueId::Headers) != (settings.find.profiles != 0)) bad_job("device.model.headers goes with device.queue_id headers");
     settings.pools = pools;
     if (settings.hierarchy && queues % settings.hierarchy_sizes.queues_per_subscriber != 0)
         bad_job("device.queues is no multiple of device.model.hierarchy.queues_per_subscriber");

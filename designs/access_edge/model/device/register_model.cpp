@@ -94,6 +94,17 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kNodeClass:
             place_.cls = fields::kNodeClassCls.of(value);
             break;
+        case registers::kFindItem:
+            find_item_ = value;
+            break;
+        case registers::kFindValue:
+            find_value_ = value;
+            break;
+        case registers::kFindKey0:
+        case registers::kFindKey1:
+        case registers::kFindKey2:
+            find_key_[(address - registers::kFindKey0) / 4] = value;
+            break;
         case registers::kMemoryTimeout:
             memory_timeout_ = value;
             break;
@@ -159,12 +170,66 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
     }
     if (share_classes_ && command == values::kCommandShare)
         return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
+    if (is_find(command)) {
+        const std::uint32_t profiles = find_->profiles();
+        switch (command) {
+            case values::kCommandFindProfile:
+                return find_item_ >= profiles ? Refused::Index : Refused::Not;
+            case values::kCommandFindClass:
+                return find_item_ >= 64 * profiles ? Refused::Index : Refused::Not;
+            case values::kCommandFindMiss:
+                return find_item_ > profiles ? Refused::Index : Refused::Not;
+            case values::kCommandFindSeed:
+                return find_item_ >= 64 * find_->chunks() ? Refused::Index : find_->keys() != 0 ? Refused::Key : Refused::Not;
+            default:
+                return Refused::Not;
+        }
+    }
     const bool provision = command == values::kCommandProvision;
     const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
     if (!writes && command != kReadBack && command != values::kCommandSnapshot) return Refused::Command;
     if (index_ >= queues_) return Refused::Index;
     if (provision && hierarchy_ && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes) return Refused::Class;
     return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
+}
+
+bool RegisterModel::is_find(std::uint32_t command) const {
+    return find_ && command >= values::kCommandFindInsert && command <= values::kCommandFindMpls;
+}
+
+// A key comes or goes, or a setting of headers changes.
+void RegisterModel::set_find(std::uint32_t command, std::int64_t now) {
+    switch (command) {
+        case values::kCommandFindInsert:
+        case values::kCommandFindDelete:
+            find_operation_ = Lookup::Operation{command == values::kCommandFindDelete ? LookupOp::Delete : LookupOp::Insert,
+                                                find_word() & ((LookupKey{1} << 80) - 1), find_value_};
+            state_ = State::Find;
+            break;
+        case values::kCommandFindProfile:
+            return find_->set_profile(find_item_, find_value_, now);
+        case values::kCommandFindClass:
+            return find_->set_class(find_item_, find_value_, now);
+        case values::kCommandFindMiss:
+            return find_->set_miss(find_item_, find_value_, now);
+        case values::kCommandFindSeed:
+            return find_->set_seed(find_item_, find_word());
+        default:
+            return find_->set_mpls(find_value_);
+    }
+}
+
+void RegisterModel::step_find(std::int64_t now) {
+    find_->advance(now);
+    if (find_operation_) {
+        if (find_->offer(*find_operation_)) find_operation_.reset();
+        return;
+    }
+    const auto done = find_->done();
+    if (!done) return;
+    if (*done == LookupDone::Full) refused_ = Refused::Room;
+    if (*done == LookupDone::Absent) refused_ = Refused::Key;
+    state_ = State::Idle;
 }
 
 HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
@@ -181,13 +246,14 @@ HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
             decode_guarantee(tree_guarantee_)};
 }
 
-void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
+void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t now) {
     const bool responding = responding_;
     responding_ = false;
     // The register block: a write takes effect in the cycle after it was taken from the bus, a command is answered when it starts.
     const bool accept = held_ && !external_;
     const bool taken = !pending_.empty() && outstanding_ < kOutstanding && (!held_ || accept);
     const bool start = command_ && state_ == State::Idle;
+    if (state_ == State::Find) step_find(now);
     if (hierarchy_taken) {
         state_ = State::Idle;
     } else if (setting_taken) {
@@ -200,6 +266,8 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
         refused_ = check(*command_);
         if (refused_ == Refused::Not && *command_ == values::kCommandShare) {
             share_ = {share_class_, share_size_, share_alpha_, share_reserved_};
+        } else if (refused_ == Refused::Not && is_find(*command_)) {
+            set_find(*command_, now);
         } else if (refused_ == Refused::Not && is_hierarchy(*command_)) {
             hierarchy_setting_ = hierarchy_setting(*command_);
             state_ = State::WriteHierarchy;

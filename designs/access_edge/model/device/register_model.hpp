@@ -3,6 +3,7 @@
 // their values come from the device.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "blocks/count/model/interrupt.hpp"
 #include "designs/access_edge/model/access_edge.hpp"
 #include "designs/access_edge/model/core_model.hpp"
+#include "designs/access_edge/model/device/find_model.hpp"
 
 namespace penstock::engine {
 
@@ -23,16 +25,17 @@ struct ShareSetting {
 class RegisterModel {
   public:
     // hierarchy: there is one, with these sizes. share_classes, page_sizes: of the admission; 0: there is none.
-    // busiest: there are scans. node_counters: there are counters by node and class.
+    // find: what finds queues in headers, if there is such. busiest: there are scans. node_counters: there are counters by node and class.
     RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0,
-                  bool busiest = false, bool node_counters = false)
+                  bool busiest = false, bool node_counters = false, FindModel* find = nullptr)
         : queues_(queues),
           hierarchy_(hierarchy),
           sizes_(sizes),
           share_classes_(share_classes),
           page_sizes_(page_sizes),
           busiest_(busiest),
-          node_counters_(node_counters) {}
+          node_counters_(node_counters),
+          find_(find) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -42,7 +45,7 @@ class RegisterModel {
     // step() changes nothing until what is on offer is taken.
     bool waits() const {
         const bool taken = !pending_.empty() && outstanding_ < kOutstanding && !held_;
-        return state_ != State::Idle && !responding_ && !taken && (!held_ || external_);
+        return state_ != State::Idle && state_ != State::Find && !responding_ && !taken && (!held_ || external_);
     }
 
     // The setting on offer in this cycle, if any.
@@ -52,10 +55,11 @@ class RegisterModel {
         return state_ == State::WriteHierarchy || (provision_ && setting_taken) ? &hierarchy_setting_ : nullptr;
     }
     // One cycle; setting_taken, hierarchy_taken: the core takes what is on offer. Throws DeviceError when the bus answers with an error.
-    void step(bool setting_taken, bool hierarchy_taken);
+    void step(bool setting_taken, bool hierarchy_taken, std::int64_t now);
 
     std::uint32_t index() const { return index_; }
     std::uint32_t tree_index() const { return tree_index_; }
+    std::uint32_t find_item() const { return find_item_; }
     // Cycles that a memory may be waited for.
     std::uint32_t memory_timeout() const { return memory_timeout_; }
     // Why the last command was refused, as in the status register; 0: it was not.
@@ -89,13 +93,15 @@ class RegisterModel {
 
   private:
     static constexpr unsigned kOutstanding = 8;  // as RegisterMaster
-    enum class State { Idle, Write, WriteHierarchy };
+    enum class State { Idle, Write, WriteHierarchy, Find };
     enum class Refused : std::uint32_t {
         Not = access_edge::values::kRefusalAccepted,
         Command = access_edge::values::kRefusalNoCommand,
         Index = access_edge::values::kRefusalBadIndex,
         Parent = access_edge::values::kRefusalBadParent,
         Class = access_edge::values::kRefusalBadClass,
+        Room = access_edge::values::kRefusalNoRoom,
+        Key = access_edge::values::kRefusalBadKey,
     };
     struct Write {
         std::uint32_t address, value;
@@ -104,12 +110,20 @@ class RegisterModel {
     void execute(std::uint32_t address, std::uint32_t value);
     Refused check(std::uint32_t command) const;
     HierarchySetting hierarchy_setting(std::uint32_t command) const;
+    bool is_find(std::uint32_t command) const;
+    void set_find(std::uint32_t command, std::int64_t now);
+    void step_find(std::int64_t now);
+    LookupKey find_word() const { return LookupKey{find_key_[2]} << 64 | LookupKey{find_key_[1]} << 32 | find_key_[0]; }
 
     std::uint32_t queues_;
     bool hierarchy_;
     HierarchySizes sizes_;
     unsigned share_classes_, page_sizes_;
     bool busiest_, node_counters_;
+    FindModel* find_;
+    std::uint32_t find_item_ = 0, find_value_ = 0;
+    std::array<std::uint32_t, 3> find_key_{};
+    std::optional<Lookup::Operation> find_operation_;  // that the table has not taken
     std::optional<bool> scan_;
     std::uint32_t busiest_place_ = 0;
     std::deque<Write> pending_;

@@ -23,7 +23,8 @@ namespace penstock::engine {
 class Measurement;
 class OwnMeasurement;
 
-inline constexpr unsigned kMostReasons = 16;  // numbers of drop reasons have four bits; 0 is a frame that goes on
+// Drop reasons and 0, a frame that goes on. In hardware their numbers have four bits; a device that is a model alone may have one more.
+inline constexpr unsigned kMostReasons = 17;
 
 // In which order the frames of a queue leave.
 enum class Order : std::uint8_t {
@@ -75,6 +76,7 @@ struct CounterReport {
     std::uint64_t mismatches = 0;
     std::vector<std::string> findings;
     std::vector<std::uint32_t> lost_memories;  // that do not answer any more, as the device tells
+    std::vector<std::uint64_t> own_counters;   // that only a device of this kind has, in its order
 };
 
 // A device that a job describes.

@@ -19,6 +19,9 @@ inline constexpr std::int64_t cycle_ceil(Ticks t) { return static_cast<std::int6
 // The last cycle of a run: a double has it to the cycle. Fourteen weeks at 500 MHz.
 inline constexpr std::int64_t kMaxCycles = std::int64_t{1} << 52;
 
+// Of a frame of which only the device says where it belongs.
+inline constexpr std::uint32_t kAnyQueue = 0xFFFF'FFFE;
+
 struct Frame {
     std::uint64_t number = 0;            // counts the frames of a run
     Ticks arrival = 0;                   // its first bit may be on the ingress link from here on

@@ -34,6 +34,7 @@ struct Outcome {
     std::vector<std::string> findings;
     std::vector<MemoryCounts> memories;
     std::vector<std::uint32_t> lost_memories;  // that do not answer any more
+    std::vector<std::uint64_t> own_counters;   // that only a device of this kind has
     BusCounts bus;
     LostFrames ingress_lost;
 };

@@ -58,8 +58,10 @@ class ModelDevice final : public Device {
                 settings.tolerance_cycles, time_width_of(settings.max_frame_bytes)),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           admission_(make_admission(settings)),
+          find_(settings.find.profiles != 0 ? std::optional<FindModel>(std::in_place, settings.find) : std::nullopt),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
-                     admission_ ? admission_->sizes() : 0, settings.busiest != 0, settings.node_counters),
+                     admission_ ? admission_->sizes() : 0, settings.busiest != 0, settings.node_counters, find_ ? &*find_ : nullptr),
+          head_bytes_(find_ ? kMaxFrameBytes + 64 : 0),
           nodes_(settings.node_counters, settings.queues, settings.hierarchy_sizes),
           busiest_(settings.busiest ? settings.queues : 0, settings.busiest),
           egress_(settings.egress(0)),
@@ -77,7 +79,8 @@ class ModelDevice final : public Device {
     }
 
     void start() override {
-        now_ = kResetCycles + std::max(Core::init_cycles(settings_.queues), settings_.queues) + kInitCycles;
+        const std::int64_t cleared = std::max<std::int64_t>(Core::init_cycles(settings_.queues), settings_.queues);
+        now_ = kResetCycles + std::max(cleared, find_ ? find_->init_cycles() : 0) + kInitCycles;
         origin_ = -kResetCycles;
         // The scheduler's clock has been running since its own memories were cleared.
         std::int64_t cycle = Core::init_cycles(settings_.queues);
@@ -212,7 +215,13 @@ class ModelDevice final : public Device {
         input_.ask(now_);
         find_arrival();
     }
-    void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
+    // The next frame is looked at when its last beat has been taken, and its queue is known.
+    void find_arrival() {
+        arrival_ = kNever;
+        if (!input_.has_frame() || !input_.ready()) return;
+        arrival_ = find_ ? std::max(input_.frame().last, input_.frame().known()) : input_.frame().last;
+    }
+    void find_queue();
     void find_decision();
     void decide();
     void find_page();
@@ -254,7 +263,10 @@ class ModelDevice final : public Device {
     Core core_;
     std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
     std::optional<PageAdmission> admission_;
+    std::optional<FindModel> find_;  // queues are found in headers
     RegisterModel registers_;
+    std::vector<std::uint8_t> head_bytes_;  // of a frame whose queue is found
+    std::uint64_t held_find_count_ = 0;
     NodeCounters nodes_;
     Busiest busiest_;
     Link egress_;
@@ -434,7 +446,8 @@ void ModelDevice<Core>::cycle() {
     }
     if (admission_ && setting_taken) admission_->set_class(setting->queue, setting->share_class, now_ + origin_);
     if (!registers_.quiet()) {
-        registers_.step(setting_taken, hierarchy_setting != nullptr);
+        registers_.step(setting_taken, hierarchy_setting != nullptr, now_ + origin_);
+        if (find_) find_->forget(input_.unseen_before(now_) + origin_);
         set_memory_timeout();
         if (const auto share = registers_.take_share())
             admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
@@ -512,6 +525,7 @@ void ModelDevice<Core>::arrivals() {
         --told_;
     else
         observer_->arrived(frame, in.last_bit);
+    if (find_) find_queue();
     active_ = true;
     if (in.reason) dropped_[in.reason].add(frame.length);
     const auto length = static_cast<std::uint16_t>(frame.length);
@@ -528,12 +542,24 @@ void ModelDevice<Core>::arrivals() {
     }
 }
 
+// The queue of the frame that comes next, by its headers.
+template <typename Core>
+void ModelDevice<Core>::find_queue() {
+    Frame head = input_.frame().frame;
+    const std::int64_t vector = input_.frame().vector + origin_;
+    head.length = std::min(head.length, 2 * kBeat + 1);  // more is not read
+    head.sum_at = 0;
+    frame_bytes(head, settings_.seed, head_bytes_.data());
+    input_.resolve(find_->find({head_bytes_.data(), head.length}, vector));
+    find_->forget(vector);
+}
+
 // At the end of a run of cycles: frames that the device has taken, but that cannot be followed any further until the store has room.
 // What counts the frames under way now counts these.
 template <typename Core>
 void ModelDevice<Core>::tell_taken() {
     while (arrival_ < now_) arrivals();
-    if (arrival_ != kNever) return;
+    if (arrival_ != kNever && !find_) return;  // with headers a frame is looked at later than it is taken
     unsigned count = 0;
     input_.taken_before(now_, [&](const Frame& frame, std::int64_t last_bit) {
         if (++count <= told_) return;
@@ -783,6 +809,10 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
         if (const auto found = half(address, at.packets, held_drops_[reason].packets)) return found;
         if (const auto found = half(address, at.bytes, held_drops_[reason].bytes)) return found;
     }
+    if (find_) {
+        if (address == registers::kFindCount) held_find_count_ = find_->count(registers_.find_item());
+        if (const auto found = half(address, registers::kFindCount, held_find_count_)) return found;
+    }
     if (shown_node_) {
         const NodeCounters::Row& row = *shown_node_;
         const Amount lost{row.lost.packets + row.aqm.packets, row.lost.bytes + row.aqm.bytes};
@@ -890,7 +920,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
                    fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy) |
                    fields::kFeaturesAdmission.at(settings_.share_classes != 0) | fields::kFeaturesNodeCounters.at(bool{nodes_}) |
                    fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate) |
-                   fields::kFeaturesGuarantees.at(settings_.hierarchy_sizes.guarantee_cycles != 0);
+                   fields::kFeaturesGuarantees.at(settings_.hierarchy_sizes.guarantee_cycles != 0) |
+                   fields::kFeaturesHeaders.at(find_.has_value());
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
@@ -966,6 +997,14 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return busiest_.window();
         case registers::kTreeIndex:
             return registers_.tree_index();
+        case registers::kFindProfiles:
+            return find_ ? find_->profiles() : 0;
+        case registers::kFindEntries:
+            return find_ ? find_->entries() : 0;
+        case registers::kFindKeys:
+            return find_ ? static_cast<std::uint32_t>(find_->keys()) : 0;
+        case registers::kFindMoves:
+            return find_ ? find_->moves() : 0;
         default:
             return 0;
     }

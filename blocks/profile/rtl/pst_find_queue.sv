@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Finds the queue of each frame in its headers: frames come out unchanged, with their queue in tdest, or with tdrop where there is none.
+//
+// Throughput: a beat per cycle, and with beats of 64 bytes a frame of 60 bytes in each cycle.
+// Latency:    28 + ExtensionHeaders cycles from the beat that ends the frame or fills the window of 128 bytes to the frame's first beat out;
+//             with a prefix table as much longer as pst_subscriber is.
+// Ordering:   as they come.
+// Reset:      frames inside are forgotten. No profile is on and no subscriber is there; frames without a profile are dropped.
+module pst_find_queue
+  import pst_lookup_pkg::*;
+  import pst_parse_pkg::*;
+  import pst_profile_pkg::*;
+#(
+    parameter int unsigned DataBytes        = 64,      // bytes of a beat: 8, 16, 32 or 64
+    parameter int unsigned Profiles         = 8,       // 1 .. 15
+    parameter int unsigned Entries          = 262144,  // places for subscribers by key, see pst_lookup
+    parameter int unsigned ExtensionHeaders = 2,       // of IPv6, 0 .. 8
+    parameter int unsigned WaitBeats        = 64,      // beats that wait for their queue; for full rate more than the latency
+    localparam int unsigned CountWidth      = 50
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    output logic                   init_done_o,
+    // frames in
+    input  logic [8*DataBytes-1:0] s_axis_tdata_i,
+    input  logic [  DataBytes-1:0] s_axis_tkeep_i,   // a beat with a hole counts as a full one
+    input  logic                   s_axis_tlast_i,
+    input  logic                   s_axis_tuser_i,   // at the last beat: the frame is damaged
+    input  logic                   s_axis_tvalid_i,
+    output logic                   s_axis_tready_o,
+    // frames out; tdest and tdrop mean something at the first beat. A hole has become tuser at the last beat.
+    output logic [8*DataBytes-1:0] m_axis_tdata_o,
+    output logic [  DataBytes-1:0] m_axis_tkeep_o,
+    output logic                   m_axis_tlast_o,
+    output logic                   m_axis_tuser_o,
+    output logic [           31:0] m_axis_tdest_o,
+    output logic                   m_axis_tdrop_o,
+    output logic                   m_axis_tvalid_o,
+    input  logic                   m_axis_tready_i,
+    // a setting, taken in the cycle in which it comes: see set_e
+    input  logic                   set_valid_i,
+    input  set_e                   set_what_i,
+    input  logic [           31:0] set_index_i,
+    input  logic [           31:0] set_value_i,
+    input  logic [           95:0] set_word_i,
+    // a key comes (op_insert_i, with its subscriber) or goes, see pst_lookup
+    input  logic                   s_op_valid_i,
+    output logic                   s_op_ready_o,
+    input  op_e                    s_op_i,
+    input  logic [   KeyWidth-1:0] s_op_key_i,
+    input  subscriber_t            s_op_value_i,
+    output logic                   m_done_valid_o,
+    output done_e                  m_done_o,
+    // what is there
+    output logic [           31:0] keys_o,
+    output logic [           31:0] moves_o,
+    // a counter of frames, by count_e: {kind, index}
+    input  logic [            7:0] count_index_i,
+    output logic [ CountWidth-1:0] count_o
+);
+
+  localparam int unsigned IndexWidth = Profiles > 1 ? $clog2(Profiles) : 1;
+  localparam int unsigned TableWidth = $clog2(Entries / Tables);
+  localparam int unsigned RestWidth = KeyWidth - TableWidth;
+  localparam int unsigned SeedWidth = RestWidth > Tables * TableWidth ? RestWidth : Tables * TableWidth;
+  localparam int unsigned MaxMoves = 32;    // an operation waits for twice as many at most, 9 cycles each: less than a register access may
+  localparam int unsigned BeatWidth = 9 * DataBytes + 2;
+
+  if (Profiles > 15) begin : g_bad_profiles
+    $error("pst_find_queue: Profiles is %0d, allowed: 1..15", Profiles);
+  end
+
+  // ---- headers of the frames that come
+
+  logic holes, take_in, parse_valid, parse_ready, parse_last, parse_user, headers_valid;
+  logic [DataBytes-1:0] keep, parse_keep;
+  logic [8*DataBytes-1:0] parse_data;
+  headers_t headers;
+  mpls_e mpls_q;
+
+  assign take_in = s_axis_tvalid_i && s_axis_tready_o;
+
+  pst_stream_holes #(
+      .DataBytes(DataBytes)
+  ) u_holes (
+      .clk_i,
+      .rst_i,
+      .take_i   (take_in),
+      .keep_i   (s_axis_tkeep_i),
+      .last_i   (s_axis_tlast_i),
+      .keep_o   (keep),
+      .damaged_o(holes)
+  );
+
+  pst_parse #(
+      .DataBytes(DataBytes),
+      .WindowBytes(128),
+      .ExtensionHeaders(ExtensionHeaders),
+      .Tunnels(1'b0)
+  ) u_parse (
+      .clk_i,
+      .rst_i,
+      .mpls_i           (mpls_q),
+      .s_axis_tdata_i,
+      .s_axis_tkeep_i   (keep),
+      .s_axis_tlast_i,
+      .s_axis_tuser_i   (s_axis_tuser_i || holes),
+      .s_axis_tvalid_i,
+      .s_axis_tready_o,
+      .m_axis_tdata_o   (parse_data),
+      .m_axis_tkeep_o   (parse_keep),
+      .m_axis_tlast_o   (parse_last),
+      .m_axis_tuser_o   (parse_user),
+      .m_axis_tvalid_o  (parse_valid),
+      .m_axis_tready_i  (parse_ready),
+      .m_headers_valid_o(headers_valid),
+      .m_headers_ready_i(1'b1),
+      .m_headers_o      (headers)
+  );
+
+  // ---- their queues
+
+  typedef struct packed {
+    logic                  drop;
+    logic [QueueWidth-1:0] target;
+  } answer_t;
+
+  logic queue_valid;
+  found_e found;
+  logic [IndexWidth-1:0] profile;
+  answer_t found_queue;
+  logic [TableWidth+2:0] keys;
+
+  pst_subscriber #(
+      .Profiles(Profiles),
+      .Entries(Entries),
+      .MaxMoves(MaxMoves),
+      .PrefixLevels(0)
+  ) u_subscriber (
+      .clk_i,
+      .rst_i,
+      .init_done_o,
+      .profile_we_i     (set_valid_i && set_what_i == SetProfile),
+      .profile_index_i  (set_index_i[IndexWidth-1:0]),
+      .profile_i        (profile_t'(set_value_i[$bits(profile_t)-1:0])),
+      .class_we_i       (set_valid_i && set_what_i == SetClass),
+      .class_profile_i  (set_index_i[6+:IndexWidth]),
+      .class_value_i    (set_index_i[5:0]),
+      .class_i          (set_value_i[3:0]),
+      .miss_we_i        (set_valid_i && set_what_i == SetMiss),
+      .miss_index_i     (set_index_i[$clog2(Profiles+1)-1:0]),
+      .miss_i           (miss_t'(set_value_i[$bits(miss_t)-1:0])),
+      .seed_valid_i     (set_valid_i && set_what_i == SetSeed),
+      .seed_chunk_i     (set_index_i[13:6]),
+      .seed_index_i     (set_index_i[5:0]),
+      .seed_word_i      (set_word_i[SeedWidth-1:0]),
+      .s_op_valid_i,
+      .s_op_ready_o,
+      .s_op_i,
+      .s_op_key_i,
+      .s_op_value_i,
+      .m_done_valid_o,
+      .m_done_o,
+      .keys_o           (keys),
+      .moves_o,
+      .bank_i           (1'b0),
+      .s_write_valid_i  (1'b0),
+      .s_write_level_i  ('0),
+      .s_write_node_i   ('0),
+      .s_write_word_i   ('0),
+      .s_headers_valid_i(headers_valid),
+      .s_headers_i      (headers),
+      .s_port_i         ('0),
+      .m_queue_valid_o  (queue_valid),
+      .m_queue_found_o  (found),
+      .m_queue_profile_o(profile),
+      .m_queue_drop_o   (found_queue.drop),
+      .m_queue_o        (found_queue.target)
+  );
+
+  assign keys_o = 32'(keys);
+
+  // ---- frames wait for them
+
+  logic beat_valid, beat_ready, beat_first_q, answer_valid, answer_ready, unused_answer_ready;
+  answer_t answer;
+
+  pst_fifo #(
+      .Width(BeatWidth),
+      .Depth(WaitBeats)
+  ) u_beats (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(parse_valid),
+      .s_ready_o(parse_ready),
+      .s_data_i ({parse_user, parse_last, parse_keep, parse_data}),
+      .m_valid_o(beat_valid),
+      .m_ready_i(beat_ready),
+      .m_data_o ({m_axis_tuser_o, m_axis_tlast_o, m_axis_tkeep_o, m_axis_tdata_o}),
+      .level_o  ()
+  );
+
+  // Each answer is of a frame whose first beat waits: there is room for it.
+  pst_fifo #(
+      .Width($bits(answer_t)),
+      .Depth(WaitBeats)
+  ) u_answers (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(queue_valid),
+      .s_ready_o(unused_answer_ready),
+      .s_data_i (found_queue),
+      .m_valid_o(answer_valid),
+      .m_ready_i(answer_ready),
+      .m_data_o (answer),
+      .level_o  ()
+  );
+
+  assign m_axis_tvalid_o = beat_valid && (!beat_first_q || answer_valid);
+  assign beat_ready      = m_axis_tready_i && (!beat_first_q || answer_valid);
+  assign answer_ready    = beat_first_q && beat_valid && m_axis_tready_i;
+  assign m_axis_tdest_o  = 32'(answer.target);
+  assign m_axis_tdrop_o  = answer.drop;
+
+  // ---- counters
+
+  logic [Profiles-1:0][CountWidth-1:0] hits_q, misses_q;
+  logic [7:0][CountWidth-1:0] endings_q;
+  logic [CountWidth-1:0] none_q;
+
+  always_comb begin
+    count_o = '0;
+    unique case (count_e'(count_index_i[5:4]))
+      CountHits: if (32'(count_index_i[3:0]) < Profiles) count_o = hits_q[count_index_i[0+:IndexWidth]];
+      CountMisses: if (32'(count_index_i[3:0]) < Profiles) count_o = misses_q[count_index_i[0+:IndexWidth]];
+      CountEndings: if (count_index_i[3:0] < 4'd8) count_o = endings_q[count_index_i[2:0]];
+      default: if (count_index_i[3:0] == '0) count_o = none_q;
+    endcase
+    if (count_index_i[7:6] != '0) count_o = '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (beat_valid && beat_ready) beat_first_q <= m_axis_tlast_o;
+    if (set_valid_i && set_what_i == SetMpls) mpls_q <= mpls_e'(set_value_i[1:0]);
+    if (headers_valid) endings_q[headers.ending] <= endings_q[headers.ending] + 1'b1;
+    if (queue_valid && found == FoundSubscriber) hits_q[profile] <= hits_q[profile] + 1'b1;
+    if (queue_valid && found == FoundNoKey) misses_q[profile] <= misses_q[profile] + 1'b1;
+    if (queue_valid && found == FoundNoProfile) none_q <= none_q + 1'b1;
+    if (rst_i) begin
+      beat_first_q <= 1'b1;
+      mpls_q       <= MplsByNibble;
+      hits_q       <= '0;
+      misses_q     <= '0;
+      endings_q    <= '0;
+      none_q       <= '0;
+    end
+  end
+
+  logic unused_set;
+  assign unused_set = ^{set_index_i, set_value_i, set_word_i};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_answer_has_room : assert (!queue_valid || unused_answer_ready);
+      a_answer_is_of_a_frame : assert (!answer_valid || beat_valid);
+    end
+  end
+`endif
+
+endmodule

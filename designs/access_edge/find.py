@@ -1,0 +1,80 @@
+"""Register writes that say how queues are found in the headers of frames (blocks/profile/README.md)."""
+
+from collections.abc import Iterator
+
+from penstock.designs.access_edge import registers
+from penstock.engine import engine
+
+Write = tuple[int, int]
+
+# Kinds of profiles, and what gives the class: pst_profile_pkg::kind_e and class_e.
+KINDS = {
+    "any": 1,
+    "two_tags": 2,
+    "outer_tag": 3,
+    "session_source": 4,
+    "session_destination": 5,
+    "mac_source": 6,
+    "mac_destination": 7,
+    "ipv4_source": 8,
+    "ipv4_destination": 9,
+    "ipv6_source": 10,
+    "ipv6_destination": 11,
+    "top_label": 12,
+    "last_label": 13,
+}
+CLASS_OF = {"none": 0, "dscp": 1, "outer_pcp": 2, "inner_pcp": 3, "traffic_class": 4}
+ENDINGS = ("done", "unknown", "cut", "beyond", "deep", "bad_version", "bad_length", "bad_pppoe")  # why reading ended
+MALFORMED = ("cut", "bad_version", "bad_length", "bad_pppoe")
+DROP = 1 << 28  # in place of a queue for misses
+KEY_BITS, CHUNK_BITS = 80, 6
+ALL_PORTS = 0xFFFF
+
+
+COMMAND = registers.address("queue_command")
+
+
+def _do(command: str, *, index: int | None = None, value: int | None = None, word: int | None = None, words: int = 3) -> list[Write]:
+    writes = [(registers.address("find_item"), index)] if index is not None else []
+    if value is not None:
+        writes.append((registers.address("find_value"), value))
+    if word is not None:
+        writes += [(registers.address(f"find_key{i}"), word >> 32 * i & 0xFFFF_FFFF) for i in range(words)]
+    return [*writes, (registers.address("queue_command"), registers.command(f"find_{command}"))]
+
+
+def insert(key: int, base: int, last_class: int = 0) -> list[Write]:
+    """A key leads to a subscriber: the queue of its class 0, and its last class."""
+    return _do("insert", value=last_class << 28 | base, word=key)
+
+
+def delete(key: int) -> list[Write]:
+    """A key leads nowhere any more."""
+    return _do("delete", word=key)
+
+
+def profile(index: int, kind: int, space: int, class_of: int = 0, ports: int = ALL_PORTS) -> list[Write]:
+    """Say what a profile looks for; kind 0 fits no frame."""
+    return _do("profile", index=index, value=ports << 11 | kind << 7 | space << 3 | class_of)
+
+
+def classes(index: int, table: list[int]) -> Iterator[Write]:
+    """Say which class each value has in a profile."""
+    for value, number in enumerate(table):
+        yield from _do("class", index=index << CHUNK_BITS | value, value=number)
+
+
+def miss(index: int, queue: int | None) -> list[Write]:
+    """Send frames of a profile without a subscriber to a queue, or drop them; the index behind all profiles is of frames that none fits."""
+    return _do("miss", index=index, value=DROP if queue is None else queue)
+
+
+def seed(entries: int, number: int) -> Iterator[Write]:
+    """Random words of the hash, from a number."""
+    for chunk, index, word in engine.models("lookup").seed_words(entries, KEY_BITS, CHUNK_BITS, number & (1 << 64) - 1):
+        yield from _do("seed", index=chunk << CHUNK_BITS | index, word=int.from_bytes(word, "big"))
+
+
+def key(space: int, fields: int) -> int:
+    """Return a key: the space of its profile, and its fields."""
+    return space << 76 | fields

@@ -1,0 +1,175 @@
+"""Queues that are found in headers: both engines are equal, frame by frame and cycle by cycle, while subscribers come and go."""
+
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge import find, registers
+from penstock.designs.access_edge.testing import twins
+from penstock.engine import engine
+from penstock.hardware import verilate
+from penstock.paths import BLOCKS
+from penstock.testing.testjobs import assert_clean
+from penstock.testing.testkit import seed
+
+sys.path.insert(0, str(BLOCKS / "parse" / "test"))
+import parse_frames
+
+ANY_QUEUE = 0xFFFF_FFFE  # of a frame of which only the device says where it belongs
+SEEDS = 12
+Drawn = list[tuple[int, int, int, int, bytes]]
+
+
+@pytest.fixture(scope="session")
+def device() -> Iterator[tuple[configs.Configuration, Path]]:
+    config = configs.load("headers_16")
+    yield config, verilate.build_device(config, print)
+
+
+def setup(rng: random.Random, config: Any) -> tuple[list[tuple[int, int]], Drawn]:
+    """Draw profiles, classes and queues for misses."""
+    writes = list(find.seed(config.headers.entries, rng.getrandbits(64)))
+    drawn = []
+    for index in range(config.headers.profiles):
+        kind, space, class_of = rng.choice([*range(2, 16), 2, 3, 3, 6, 7]), rng.randrange(16), rng.randrange(5)
+        classes = rng.choices(range(8), k=64)
+        drawn.append((find.ALL_PORTS, kind, space, class_of, bytes(classes)))
+        writes += [*find.profile(index, kind, space, class_of), *find.classes(index, classes)]
+    for index in range(config.headers.profiles + 1):
+        if rng.random() < 0.7:
+            writes += find.miss(index, rng.choice([None, rng.randrange(18)]))
+    return writes, drawn
+
+
+def random_job(config: Any, number: int) -> tuple[dict[str, Any], dict[str, int]]:
+    """A random job of an access edge, whose frames are of the grammar of the parser, with subscribers that come, move and go."""
+    rng = random.Random(number)
+    job, timing = twins.random_job(config, number)
+    writes, drawn = setup(rng, config)
+    models, count = engine.models("profile"), rng.choice([60, 400, 1500])
+    pool, known = [], []
+    gap = rng.choice([1, 3, 10, 60])
+    frames = []
+    for _ in range(count):
+        data, _ = rng.choice(pool) if pool and rng.random() < 0.7 else parse_frames.odd(rng)
+        pool.append((data, 0))
+        if rng.random() < 0.05:
+            data = data[:20]
+        frames.append(data)
+        choice = models.choose(data, 0, drawn, 0)
+        if choice[0] is not None and not choice[1]:
+            known.append(choice[2])
+    lengths = [len(data) if rng.random() < 0.7 else max(len(data), rng.choice([60, 128, 129, 600, 1522, 1523])) for data in frames]
+    times = np.cumsum([rng.randint(0, 2 * gap) for _ in frames])
+    source = {
+        "kind": "frames",
+        "cycles": times,
+        "queues": np.full(count, ANY_QUEUE, dtype=np.uint32),
+        "offsets": np.cumsum([0, *map(len, frames)])[:-1],
+        "lengths": lengths,
+        "stored": [len(data) for data in frames],
+        "data": np.frombuffer(b"".join(frames), dtype=np.uint8),
+        "error": [int(rng.random() < 0.05) for _ in frames],
+    }
+    base = lambda: rng.randrange(18)  # noqa: E731, of 16 queues
+    for key in rng.sample(known, min(len(known), rng.choice([5, 60, 200]))):
+        writes += find.insert(key, base(), rng.randrange(4))
+    timed = []
+    last = int(times[-1])
+    for cycle in sorted(rng.randrange(last + 1) for _ in range(rng.choice([0, 20, 200]))):
+        key = rng.choice(known or [0])
+        kind = rng.random()
+        change = (
+            find.insert(key, base(), rng.randrange(4))
+            if kind < 0.6
+            else find.delete(key)
+            if kind < 0.95
+            else find.miss(rng.randrange(config.headers.profiles + 1), rng.choice([None, base()]))
+        )
+        timed += [(cycle, *write) for write in change]
+    job["sources"] = [source]
+    job["register_writes"] = job["register_writes"] + writes
+    job["timed_register_writes"] = (
+        sorted([*job["timed_register_writes"], *timed], key=lambda write: write[0]) if rng.random() < 0.5 else timed
+    )
+    job["duration_cycles"] = max(job["duration_cycles"], last + 1000)
+    job["max_cycles"] = job["duration_cycles"] + 200_000
+    return job, timing
+
+
+def test_engines_are_equal(device: tuple[configs.Configuration, Path]) -> None:
+    config, library = device
+    print(f"PENSTOCK_SEED={seed()}")
+    reasons: dict[str, int] = {}
+    left = 0
+    for number in range(seed(), seed() + SEEDS):
+        job, timing = random_job(config, number)
+        rtl, model = (engine.run(job | {"device": twins.device(config, where, timing)}) for where in (library, None))
+        assert twins.differences(rtl, model) == [], f"seed {number}"
+        assert_clean(rtl)
+        assert_clean(model)
+        left += rtl["packets"]["out"]
+        for reason, packets in rtl["packets"]["dropped"].items():
+            reasons[reason] = reasons.get(reason, 0) + packets
+    assert left > 1000 and reasons["no_subscriber"] > 100 and reasons["bad_queue_id"] > 10, (left, reasons)
+    assert registers.DROP_REASONS[14] == "no_subscriber"
+
+
+def test_commands_and_counters_are_equal(device: tuple[configs.Configuration, Path]) -> None:
+    """Keys come and go without traffic, more than there is room for, with wrong indexes among them: the same refusals of each, and
+    the same keys are there. Which keys are moved may differ (README)."""
+    config, library = device
+    print(f"PENSTOCK_SEED={seed()}")
+    timing, found, refusals = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}, [], set()
+    for where in (library, None):
+        rng = random.Random(seed())
+        session = engine.module().Session(
+            {"device": twins.device(config, where, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        session.start()
+        assert [session.read(registers.address(f"find_{name}")) for name in ("profiles", "entries", "keys")] == [4, 128, 0]
+        writes, _ = setup(rng, config)
+        pool = [find.key(rng.randrange(16), rng.getrandbits(40)) for _ in range(200)]
+        present: dict[int, int] = {}
+        seen = []
+        for write in writes:
+            session.write(*write)
+        session.read(registers.address("status"))  # all writes are done
+        for _ in range(600):
+            key, kind = rng.choice(pool), rng.random()
+            if kind < 0.75:
+                base = rng.randrange(16)
+                change, expected = find.insert(key, base), None
+            elif kind < 0.9:
+                change, expected = find.delete(key), 0 if key in present else registers.refusal("bad_key")
+            elif kind < 0.93:
+                change, expected = list(find.seed(128, 1))[:5], registers.refusal("bad_key") if present else 0
+            elif kind < 0.96:
+                change, expected = find.profile(rng.choice([4, 9]), 2, 0), registers.refusal("bad_index")
+            else:
+                change, expected = find.miss(rng.choice([4, 5]), 1), None
+            for write in change:
+                session.write(*write)
+            session.advance(session.now + (900 if len(present) > 60 else rng.choice([200, 211])))  # no command takes longer
+            status = session.read(registers.address("status"))
+            reason = status >> 4 & 7
+            assert not status & registers.STATUS_BUSY
+            assert expected is None or reason == expected
+            if kind < 0.75 and reason == 0:
+                present[key] = base
+            elif kind < 0.75:
+                assert reason == registers.refusal("no_room") and len(present) > 100
+            elif kind < 0.9:
+                present.pop(key, None)
+            refusals.add(reason)
+            assert session.read(registers.address("find_keys")) == len(present)
+            seen.append((session.now, reason))
+        found.append(seen)
+    assert found[0] == found[1]
+    assert refusals >= {registers.refusal(name) for name in ("accepted", "bad_index", "bad_key")}
