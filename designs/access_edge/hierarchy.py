@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 TimedWrites = list[tuple[int, int, int]]
 
 
+def check_match(entry: Subscriber, key: KeyPath, config: "Config", document: Document) -> None:
+    """Raise UserError where an entry has what goes with headers, and the configuration does not, or the other way round."""
+    if config.headers is None:
+        for name in ("match", "queues", "name"):
+            if getattr(entry, name) is not None:
+                document.fail((*key, name), f"is there, but configuration {config.name} does not find subscribers in headers")
+    elif config.hierarchy is None:
+        for name in ("rate", "burst", "weight", "guarantee", "node", "spread"):
+            if getattr(entry, name) is not None:
+                document.fail((*key, name), f"is there, but configuration {config.name} has no hierarchy")
+
+
 class ScenarioHierarchy(Parents):
     """The parents of a scenario and their settings, which change in the order of time."""
 
@@ -32,6 +44,10 @@ class ScenarioHierarchy(Parents):
         super().__init__(config, document.fail)
         for kind in LEVELS:
             for index, entry in enumerate(getattr(scenario, kind)):
+                if isinstance(entry, Subscriber):
+                    check_match(entry, (kind, index), config, document)
+                    if config.hierarchy is None and config.headers is not None:
+                        continue  # it has a match alone
                 self._enter(kind, entry, (kind, index))
 
     def _enter(self, kind: str, entry: Parent, key: KeyPath) -> None:

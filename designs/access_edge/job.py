@@ -44,6 +44,7 @@ from penstock.designs.access_edge.settings.queues import (
     must_be_written,
     resolved,
 )
+from penstock.designs.access_edge.subscribers import Subscribers
 from penstock.designs.design import Plan
 from penstock.errors import UserError
 from penstock.scenarios import network, pcap, tcp, traffic
@@ -81,6 +82,7 @@ class EdgePlan(Plan):
     parents: hierarchy_rows.Parents | None = None  # of a configuration with a hierarchy
     rate_changes: dict[int, list[tuple[int, int | None]]] = field(default_factory=dict)  # by queue: cycle and rate, in order of time
     guarantee_changes: dict[int, list[tuple[int, int]]] = field(default_factory=dict)  # the same of guaranteed rates, 0: none
+    subscribers: Subscribers | None = None  # that the hardware finds in headers
     series_given: bool = False  # the scenario says which queues have curves
 
 
@@ -265,7 +267,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     clock = config.clock_hz
     table = QueueTable(scenario, document, config)
     duration, drain = span(scenario, document, clock)
-    plan = EdgePlan({}, engine=engine, settings=table)
+    plan = EdgePlan({}, engine=engine, settings=table, subscribers=subscribers_of(scenario, document, config))
     sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
     line = line_rate(scenario, document, config, "ingress")
     offered = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
@@ -315,9 +317,20 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "lateness": _lateness(scenario, document, plan, config, duration + drain),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
+    if plan.subscribers:
+        plan.job["register_writes"] = [*plan.job["register_writes"], *plan.subscribers.writes()]
     plan.job["quiet_cycles"] = quiet_cycles(plan.job, config.max_frame_bytes)
     plan.notes += table.groups_note() + traps.notes(plan, scenario, config)
     return plan
+
+
+def subscribers_of(scenario: Setup, document: Document, config: Config) -> Subscribers | None:
+    """Return the subscribers that the hardware finds in headers, if it does. Raises UserError."""
+    if config.headers is not None:
+        return Subscribers(scenario, document, config)
+    if scenario.headers is not None:
+        document.fail(("headers",), f"is there, but configuration {config.name} does not find queues in headers")
+    return None
 
 
 def device_settings(given: Device, config: Config, engine: str, fail: Fail) -> dict[str, Any]:
@@ -395,6 +408,9 @@ def _source(
     check_start(entry, key, scenario, document)
     if isinstance(entry, GeneratedTraffic):
         return _generator(entry, key, scenario, document, config, plan)
+    if plan.subscribers and isinstance(entry, TcpTraffic | LiveFrames):
+        what = "TCP connections" if isinstance(entry, TcpTraffic) else "live traffic"
+        document.fail(key, f"is {what}, but configuration {config.name} finds queues in headers: frames come from generators and captures")
     if isinstance(entry, TcpTraffic):
         queues = plan.settings.many(entry.tcp.queues, (*key, "tcp", "queues"))
         return tcp.in_job(entry, key, scenario, document, config, plan, queues, line_rate(scenario, document, config, "egress"))
@@ -403,7 +419,16 @@ def _source(
         targets = [*_targets(entry, key, plan), plan.settings.single(entry.unmatched, (*key, "unmatched"))]
         return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], targets)
 
+    subscribers = plan.subscribers
+    if subscribers and not entry.says_nothing:
+        given = "prefixed" if entry.prefixed else "map" if entry.map else "unmatched"
+        document.fail((*key, given), f"is there, but configuration {config.name} finds the queues of frames in their headers")
+    if not subscribers and entry.says_nothing:
+        document.fail(key, "needs `map`, `prefixed: true`, or a queue as `unmatched`")
+
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
+        if subscribers:
+            return np.arange(len(frames)), subscribers.queues_of(frames), frames.lengths
         if entry.prefixed:
             return _prefixed(frames, shown, plan, key, document)
         used, queues = _mapped(entry, key, frames, shown, document, plan)
@@ -431,7 +456,12 @@ def _generator(
         bps, highest = {"bps": source.rate}, source.rate
     if highest > line:
         document.fail(rate_key, f"must be at most the ingress link's {format_rate(line)}, not {format_rate(highest)}")
-    return generator(entry, key, scenario, document, config, ids, source.pick, bps)
+    found = generator(entry, key, scenario, document, config, ids, source.pick, bps)
+    if plan.subscribers:
+        if entry.headers is not None:
+            document.fail((*key, "headers"), f"is there, but in configuration {config.name} frames have the headers of their subscriber")
+        found["headers"] = plan.subscribers.headers(ids.tolist(), [size for size, _ in source.size], (*key, entry.kind))
+    return found
 
 
 def _prefixed(frames: pcap.Frames, shown: str, plan: EdgePlan, key: KeyPath, document: Document) -> Chosen:

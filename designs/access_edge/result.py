@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.access_edge import hierarchy_rows, registers
+from penstock.designs.access_edge import find, hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
 from penstock.designs.access_edge.hierarchy_rows import changes_until, guarantee
 from penstock.designs.access_edge.job import EdgePlan
@@ -81,8 +81,30 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         "queues_listed": len(queues),
         "queues": queues,
         **hierarchy_rows.rows(raw, plan, config.clock_hz),
+        **({"headers": _headers(raw["own_counters"], config, plan)} if plan.subscribers and config.headers else {}),
         "memories": _memories(raw["memory"], config),
     }
+
+
+def _headers(counts: list[int], config: Config, plan: EdgePlan) -> dict[str, Any]:
+    """Return how many frames found their subscriber, by kind of match, and why reading of their headers ended."""
+    assert config.headers and plan.subscribers
+    profiles = config.headers.profiles
+    hits, misses, endings = counts[:profiles], counts[profiles : 2 * profiles], counts[2 * profiles : -1]
+    kinds = plan.subscribers.kinds
+    found: dict[str, Any] = {
+        "profiles": [{"match": kind, "hits": hits[i], "misses": misses[i]} for i, kind in enumerate(kinds)],
+        "without_profile": counts[-1],
+        "reading_ended": dict(zip(find.ENDINGS, endings, strict=True)),
+    }
+    unknown = [f"{misses[i]:,} by {kind}" for i, kind in enumerate(kinds) if misses[i]]
+    unknown += [f"{counts[-1]:,} with none of these headers"] if counts[-1] else []
+    if unknown:
+        plan.notes.append(f"Frames of no subscriber: {', '.join(unknown)}.")
+    bad = [f"{number:,} {name}" for name, number in found["reading_ended"].items() if number and name in find.MALFORMED]
+    if bad:
+        plan.notes.append(f"Frames with malformed headers: {', '.join(bad).replace('_', ' ')}.")
+    return found
 
 
 def _memories(counts: list[dict[str, int]], config: Config) -> list[dict[str, Any]]:

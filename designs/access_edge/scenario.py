@@ -5,7 +5,9 @@ bytes once validated. Settings of queues and parents are those of `settings/give
 ids, the link rate, burst ranges) are in `settings/` and in `job.py`.
 """
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Network
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 
@@ -37,8 +39,11 @@ from penstock.scenarios.common import (
     queue_set,
     traffic_kind,
 )
+from penstock.scenarios.headers import Mac
 from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.tcp import Connections
+
+MAX_VLAN, KEY_PREFIX_BITS, MAX_CLASSES = 4095, 64, 16
 
 
 def _least_rate(value: object) -> int:
@@ -152,8 +157,106 @@ class Spread(Model):
         return [over[child * len(over) // count] for child in range(count)]
 
 
+def _tags(value: object) -> tuple[IdRange, ...]:
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    ranges = [id_ranges(part) for part in parts]
+    if not 1 <= len(ranges) <= 2 or any(len(one) != 1 or one[0][1] > MAX_VLAN for one in ranges):
+        raise ValueError(f'must be one VLAN or two, outer and inner, such as 7, [100, 7] or ["100-355", "1-128"], not {describe(value)}')
+    return tuple(one[0] for one in ranges)
+
+
+def _numbers_up_to(most: int, what: str) -> Callable[[object], IdRange]:
+    def read(value: object) -> IdRange:
+        ranges = id_ranges(value)
+        if len(ranges) != 1 or ranges[0][1] > most:
+            raise ValueError(f'must be {what}, one or a range, 0 to {most:,}, such as 7 or "1-128", not {describe(value)}')
+        return ranges[0]
+
+    return read
+
+
+def _prefix(value: object) -> IPv6Network:
+    try:
+        network = IPv6Network(str(value))
+    except ValueError:
+        network = None
+    if network is None or network.prefixlen != KEY_PREFIX_BITS:
+        raise ValueError(f'must be an IPv6 prefix of {KEY_PREFIX_BITS} bits such as "2001:db8:0:7::/64", not {describe(value)}')
+    return network
+
+
+def _ipv4(value: object) -> IPv4Address:
+    try:
+        return IPv4Address(str(value))
+    except ValueError:
+        raise ValueError(f'must be an IPv4 address such as "10.0.0.7", not {describe(value)}') from None
+
+
+def _one_range(value: object) -> IdRange:
+    ranges = id_ranges(value)
+    if len(ranges) != 1:
+        raise ValueError(f'must be queues in a row such as 7 or "0-3", not {describe(value)}')
+    return ranges[0]
+
+
+VlanRanges = Annotated[tuple[IdRange, ...], BeforeValidator(_tags)]
+SessionRange = Annotated[IdRange, BeforeValidator(_numbers_up_to(65_535, "a PPPoE session"))]
+LabelRange = Annotated[IdRange, BeforeValidator(_numbers_up_to((1 << 20) - 1, "an MPLS label"))]
+Ipv4First = Annotated[Any, BeforeValidator(_ipv4)]
+Ipv6Prefix = Annotated[Any, BeforeValidator(_prefix)]
+ClassValues = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
+
+
+class SubscriberMatch(Model):
+    """What the frames of a subscriber have in their headers, by which the hardware finds it. Several subscribers of an entry get the values
+    of ranges one by one, the last range first; from a single address on they get one address after the other."""
+
+    vlan: VlanRanges | None = Field(None, description='VLAN, or outer and inner VLAN: `7`, `[100, 7]`, `["100-355", "1-128"]`.')
+    pppoe: SessionRange | None = Field(None, description="PPPoE session, with `mac`.")
+    mac: Mac | None = Field(None, description="MAC address of the subscriber, alone or with `pppoe`.")
+    ipv4: Ipv4First | None = Field(None, description="IPv4 address of the subscriber.")
+    ipv6: Ipv6Prefix | None = Field(None, description="IPv6 prefix of the subscriber, 64 bits.")
+    mpls: LabelRange | None = Field(None, description="First MPLS label.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "SubscriberMatch":
+        kinds = [name for name in ("vlan", "pppoe", "ipv4", "ipv6", "mpls") if getattr(self, name) is not None]
+        if len(kinds) > 1 or not (kinds or self.mac) or (self.mac is not None and kinds not in ([], ["pppoe"])):
+            raise ValueError("needs exactly one of `vlan`, `pppoe` with `mac`, `mac`, `ipv4`, `ipv6`, `mpls`")
+        if kinds == ["pppoe"] and self.mac is None:
+            raise ValueError("has a `pppoe` without `mac`: sessions of different subscribers may have one number")
+        return self
+
+
+class HeaderSettings(Model):
+    """How the hardware finds queues in headers; for configurations with `queue_id: headers`."""
+
+    direction: Literal["to", "from"] = Field("to", description="Frames go to subscribers, or come from them: which addresses are theirs.")
+    class_of: Literal["none", "dscp", "pcp", "mpls"] = Field(
+        "none", description="What gives the class: the DSCP, the priority of the outer VLAN tag, the traffic class of the first MPLS label."
+    )
+    classes: tuple[ClassValues, ...] = Field(
+        (), description='Values of each class, 0 first: `["40-63", "24-39", "0-23"]`. The last class has those of no class, too.'
+    )
+    unknown: QueueRef = Field("drop", description='Queue of frames that belong to no subscriber, or "drop".')
+
+    @model_validator(mode="after")
+    def _fit(self) -> "HeaderSettings":
+        if (self.class_of == "none") != (not self.classes):
+            raise ValueError("needs both `class_of` and `classes`, or neither")
+        if len(self.classes) > MAX_CLASSES:
+            raise ValueError(f"has {len(self.classes)} `classes`, allowed: {MAX_CLASSES}")
+        return self
+
+
 class Subscriber(Parent):
     """One subscriber, or several with the same settings: the owner of `queues_per_subscriber` queues in a row."""
+
+    name: Name | None = Field(None, description="Name for errors.")
+    match: SubscriberMatch | None = Field(None, description="What its frames have in their headers, with `queue_id: headers`.")
+    queues: Annotated[IdRange, BeforeValidator(_one_range)] | None = Field(
+        None, description="With `match` and without a hierarchy: its queues in a row, class 0 first; of several subscribers in equal parts."
+    )
 
     weight: StrictInt | None = Field(
         None,
@@ -230,9 +333,12 @@ class PcapTraffic(Capture):
     def _map_or_prefix(self) -> "PcapTraffic":
         if self.prefixed and (self.map or self.unmatched != "ignore"):
             raise ValueError("has either `prefixed: true` or rules (`map`, `unmatched`), not both")
-        if not self.prefixed and not self.map and self.unmatched == "ignore":
-            raise ValueError("needs `map`, `prefixed: true`, or a queue as `unmatched`")
         return self
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it does not say which queues frames go to, so that the hardware has to find them."""
+        return not self.prefixed and not self.map and self.unmatched == "ignore"
 
 
 class Steady(Pace):
@@ -316,7 +422,8 @@ class Setup(CommonSetup):
     link: Link = Field(default_factory=Link, description="The lines.")
     defaults: QueueSettings = Field(default_factory=QueueSettings, description="Settings of all queues that do not say otherwise.")
     queues: tuple[Queue, ...] = Field((), description="Queues with settings or a name.")
-    subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own.")
+    subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own, or a match.")
+    headers: HeaderSettings | None = Field(None, description="How queues are found in headers.")
     nodes: tuple[Node, ...] = Field((), description="Access nodes with a rate or a port of their own.")
     ports: tuple[Port, ...] = Field((), description="Ports with a rate.")
     memory_shares: tuple[MemoryShare, ...] = Field((), description="Classes with a share of memory of their own.")

@@ -28,6 +28,7 @@ class Setup:
         self.config = configuration_as(Config, self._given, document)
         self._queues = job.QueueTable(self._given, document, self.config)
         self._hierarchy = hierarchy.ScenarioHierarchy(self._given, document, self.config)
+        self._subscribers = job.subscribers_of(self._given, document, self.config)
         self._egress_bps = job.line_rate(self._given, document, self.config, "egress")
         self._changed: dict[int, Settings] = {}
 
@@ -61,7 +62,7 @@ class Setup:
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
         set_up = memory_faults.timeout_writes(self._given.device.memory_timeout, self.config, self._document.fail) + set_up
         set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
-        return set_up + self._hierarchy.setup()
+        return [*set_up, *self._hierarchy.setup(), *(self._subscribers.writes() if self._subscribers else ())]
 
     def check_index(self, level: str, index: int) -> None:
         """Raise UserError unless the device has this queue, subscriber, node or port."""

@@ -1,0 +1,364 @@
+"""Subscribers of a scenario that the hardware finds in the headers of frames: their keys, their register writes, and frames of theirs.
+
+A subscriber has one match, of one kind; each kind that is used gets a profile of the hardware, in the order of `KINDS`. The first profile
+that fits a frame counts, so a frame with a PPPoE session is looked for by that, whatever its tags.
+"""
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.basics.where import KeyPath
+from penstock.designs.access_edge import find
+from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.scenario import HeaderSettings, Setup, Subscriber, SubscriberMatch
+from penstock.engine import engine
+from penstock.scenarios import pcap
+from penstock.scenarios.headers import MAX_HEADERS_BYTES
+from penstock.scenarios.scenario import Document
+
+KINDS = ("pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "mac")  # the order of their profiles
+NO_QUEUE = 0xFFFF_FFFF  # of a frame that the hardware drops
+ANY_QUEUE = 0xFFFF_FFFE  # of one of which only the hardware can say where it belongs
+USED = 0.92  # of the places for keys
+VALUES = {"none": 1, "dscp": 64, "pcp": 8, "mpls": 8}  # of what gives the class
+WINDOW_BYTES = 128  # of a frame that are read
+GATEWAY = b"\x02\x00\x00\x00\xff\xfe"
+SERVICE_VLAN, VLAN, PPPOE, PPP_IPV4, IPV4, IPV6, MPLS, UDP, NOTHING = 0x88A8, 0x8100, 0x8864, 0x0021, 0x0800, 0x86DD, 0x8847, 17, 59
+PORT = 9  # discard
+
+
+@dataclass(frozen=True)
+class Match:
+    """What one subscriber's frames have."""
+
+    kind: str
+    values: tuple[int, ...]
+
+    @property
+    def fields(self) -> int:
+        """The fields of the key, as the hardware has them."""
+        if self.kind == "two_tags":
+            return self.values[0] << 12 | self.values[1]
+        return self.values[0] << 48 | self.values[1] if self.kind == "pppoe" else self.values[0]
+
+    @property
+    def shown(self) -> str:
+        """It as a scenario says it."""
+        if self.kind in ("two_tags", "outer_tag"):
+            return f"vlan {', '.join(map(str, self.values))}"
+        if self.kind == "pppoe":
+            return f"pppoe {self.values[0]} of {_mac(self.values[1])}"
+        texts: dict[str, Callable[[int], str]] = {"mac": _mac, "ipv4": _ipv4, "ipv6": _ipv6, "mpls": str}
+        return f"{self.kind} {texts[self.kind](self.values[0])}"
+
+
+def _mac(value: int) -> str:
+    return ":".join(f"{value:012x}"[i : i + 2] for i in range(0, 12, 2))
+
+
+def _ipv4(value: int) -> str:
+    return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+def _ipv6(value: int) -> str:
+    return f"{':'.join(f'{value >> shift & 0xFFFF:x}' for shift in (48, 32, 16, 0))}::/64"
+
+
+def matches(given: SubscriberMatch, count: int) -> Iterator[Match]:
+    """Return the matches of so many subscribers: values of ranges one after the other, the last range first; a first value that counts up.
+
+    Raises ValueError, a sentence without its subject, when there are fewer or more.
+    """
+    if given.vlan is not None:
+        kind = ("outer_tag", "two_tags")[len(given.vlan) - 1]
+        yield from (Match(kind, values) for values in _combined(given.vlan, count, "vlan"))
+    elif given.pppoe is not None and given.mac is not None:
+        first = int.from_bytes(given.mac, "big")
+        sessions = _combined((given.pppoe,), count, "pppoe")
+        yield from (Match("pppoe", (session, first + i & (1 << 48) - 1)) for i, (session,) in enumerate(sessions))
+    elif given.mpls is not None:
+        yield from (Match("mpls", values) for values in _combined((given.mpls,), count, "mpls"))
+    elif given.mac is not None:
+        first = int.from_bytes(given.mac, "big")
+        yield from (Match("mac", (first + i & (1 << 48) - 1,)) for i in range(count))
+    elif given.ipv4 is not None:
+        yield from (Match("ipv4", (int(given.ipv4) + i & 0xFFFF_FFFF,)) for i in range(count))
+    elif given.ipv6 is not None:
+        first = int(given.ipv6.network_address) >> 64
+        yield from (Match("ipv6", (first + i & (1 << 64) - 1,)) for i in range(count))
+
+
+def _combined(ranges: tuple[tuple[int, int], ...], count: int, key: str) -> Iterator[tuple[int, ...]]:
+    sizes = [high - low + 1 for low, high in ranges]
+    total = int(np.prod(sizes, dtype=np.int64))
+    if total != count:
+        raise ValueError(f"has a `{key}` of {total:,} value{'s' if total > 1 else ''} for {count:,} subscriber{'s' if count > 1 else ''}")
+    for number in range(count):
+        values = []
+        for (low, _), size in zip(reversed(ranges), reversed(sizes), strict=True):
+            values.append(low + number % size)
+            number //= size
+        yield tuple(reversed(values))
+
+
+@dataclass
+class Found:
+    """A subscriber: its queues are `base` to `base + last`, by class."""
+
+    ident: int
+    name: str | None
+    match: Match
+    base: int
+    last: int
+
+    @property
+    def shown(self) -> str:
+        """How errors call it."""
+        return f"subscriber {self.ident}" + (f" ({self.name})" if self.name else "")
+
+
+@dataclass
+class _Profile:
+    kind: int
+    space: int
+    class_of: int
+    classes: list[int] = field(default_factory=list)
+
+
+class Subscribers:
+    """All that the hardware must know to find queues in headers. Raises UserError for what cannot be."""
+
+    def __init__(self, scenario: Setup, document: Document, config: Config) -> None:
+        assert config.headers
+        self._config, self._document, self._seed = config, document, scenario.seed
+        self._settings: HeaderSettings = scenario.headers or HeaderSettings()
+        self.found: list[Found] = []
+        for index, entry in enumerate(scenario.subscribers):
+            self._enter(entry, ("subscribers", index))
+        kinds = [kind for kind in KINDS if any(one.match.kind == kind for one in self.found)]
+        if "mac" in kinds and (address := next((kind for kind in ("ipv4", "ipv6") if kind in kinds), None)):
+            document.fail(
+                ("subscribers",),
+                f"have matches by {address} and by mac: frames with an IP header are looked for by address, so the latter are not found",
+            )
+        if len(kinds) > config.headers.profiles:
+            document.fail(
+                ("subscribers",),
+                f"have matches of {len(kinds)} kinds ({', '.join(kinds)}), but configuration {config.name} has "
+                f"{config.headers.profiles} profiles",
+            )
+        if len(self.found) > (most := int(config.headers.entries * USED)):
+            document.fail(("subscribers",), f"are {len(self.found):,}, but configuration {config.name} has room for {most:,}")
+        self._space = {kind: space for space, kind in enumerate(kinds)}
+        self._by_key: dict[int, Found] = {}
+        for one in self.found:
+            key = self.key(one.match)
+            other = self._by_key.setdefault(key, one)
+            if other is not one:
+                document.fail(self._entry_of(one), f"gives {one.shown} {one.match.shown}, which {other.shown} has already")
+        self._of_queue = np.full(config.queues, -1, dtype=np.int32)
+        for number, one in enumerate(self.found):
+            self._of_queue[one.base : one.base + one.last + 1] = number
+        self.miss = self._unknown(scenario)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Kinds of matches, in the order of their profiles."""
+        return list(self._space)
+
+    def _unknown(self, scenario: Setup) -> int | None:
+        queue = self._settings.unknown
+        if queue == "drop":
+            return None
+        names = {entry.name: entry for entry in scenario.queues if entry.name}
+        if isinstance(queue, str) and queue in names:
+            queue = names[queue].ranges[0][0]
+        if not isinstance(queue, int) or queue >= self._config.queues:
+            most = self._config.queues - 1
+            self._document.fail(("headers", "unknown"), f'must be "drop" or a queue, by its name or 0 to {most:,}, not {queue}')
+        return int(queue)
+
+    def _entry_of(self, one: Found) -> KeyPath:
+        return ("subscribers", self._entry[one.ident], "match")
+
+    @cached_property
+    def _entry(self) -> dict[int, int]:
+        return {}
+
+    def _enter(self, entry: Subscriber, key: KeyPath) -> None:
+        hierarchy, name = self._config.hierarchy, self._config.name
+        idents = [ident for low, high in entry.ranges for ident in range(low, high + 1)]
+        if entry.match is None:
+            if hierarchy is None:
+                self._document.fail(key, f"needs a `match`: configuration {name} finds subscribers in headers and has nothing else of them")
+            return
+        if hierarchy is not None:
+            each: int = hierarchy.queues_per_subscriber
+            if entry.queues is not None:
+                self._document.fail(
+                    (*key, "queues"), f"is there, but in configuration {name} subscriber s has the queues from {each} * s on"
+                )
+            bases = [ident * each for ident in idents]
+        else:
+            if entry.queues is None:
+                self._document.fail(key, f"needs `queues`, as configuration {name} has no hierarchy that says whose they are")
+            low, high = entry.queues
+            each, rest = divmod(high - low + 1, len(idents))
+            if rest or not 1 <= each <= 16:
+                self._document.fail(
+                    (*key, "queues"),
+                    f"are {high - low + 1:,} for {len(idents):,} subscribers, which must be 1 to 16 for each of them, the same for all",
+                )
+            bases = [low + number * each for number in range(len(idents))]
+        if bases[-1] + each > self._config.queues:
+            self._document.fail(
+                key, f"has queue {bases[-1] + each - 1}, but configuration {name} has the queues 0 to {self._config.queues - 1:,}"
+            )
+        try:
+            found = list(matches(entry.match, len(idents)))
+        except ValueError as error:
+            self._document.fail((*key, "match"), str(error))
+        for ident, base, match in zip(idents, bases, found, strict=True):
+            if ident in self._entry:
+                self._document.fail(key, f"has subscriber {ident}, which another entry of `subscribers` has already")
+            self._entry[ident] = int(key[1])
+            self.found.append(Found(ident, entry.name, match, base, each - 1))
+
+    # ---- what the hardware is told
+
+    def key(self, match: Match) -> int:
+        """Return the key of a match."""
+        return find.key(self._space[match.kind], match.fields)
+
+    @cached_property
+    def _profiles(self) -> list[_Profile]:
+        to = self._settings.direction == "to"
+        kinds = {
+            "pppoe": "session_destination" if to else "session_source",
+            "two_tags": "two_tags",
+            "outer_tag": "outer_tag",
+            "mpls": "top_label",
+            "ipv4": "ipv4_destination" if to else "ipv4_source",
+            "ipv6": "ipv6_destination" if to else "ipv6_source",
+            "mac": "mac_destination" if to else "mac_source",
+        }
+        by = {"none": "none", "dscp": "dscp", "pcp": "outer_pcp", "mpls": "traffic_class"}[self._settings.class_of]
+        classes = [self._class(value) for value in range(64)]
+        return [_Profile(find.KINDS[kinds[kind]], space, find.CLASS_OF[by], classes) for kind, space in self._space.items()]
+
+    def _class(self, value: int) -> int:
+        given = self._settings.classes
+        listed = (number for number, ranges in enumerate(given) if any(low <= value <= high for low, high in ranges))
+        return next(listed, max(len(given) - 1, 0))
+
+    @cached_property
+    def _values(self) -> dict[int, int]:
+        """The least value that leads to each class."""
+        return {self._class(value): value for value in reversed(range(VALUES[self._settings.class_of]))}
+
+    def writes(self) -> Iterator[tuple[int, int]]:
+        """Return the register writes, without those that would change nothing."""
+        assert self._config.headers
+        seen: dict[int, int] = {}
+        command = find.COMMAND
+        for address, value in self._all_writes(self._config.headers.entries, self._config.headers.profiles):
+            if address == command or seen.get(address) != value:
+                yield address, value
+            seen[address] = value
+
+    def _all_writes(self, entries: int, profiles: int) -> Iterator[tuple[int, int]]:
+        yield from find.seed(entries, self._seed)
+        for index, one in enumerate(self._profiles):
+            yield from find.classes(index, one.classes)
+            yield from find.profile(index, one.kind, one.space, one.class_of)
+        for index in (*range(len(self._profiles)), profiles):
+            yield from find.miss(index, self.miss)
+        for found in self.found:
+            yield from find.insert(self.key(found.match), found.base, found.last)
+
+    # ---- frames
+
+    def queues_of(self, frames: pcap.Frames) -> NDArray[np.uint32]:
+        """Return the queue of each frame of a capture, as the hardware must find it."""
+        choose = engine.models("profile").choose
+        given = [(find.ALL_PORTS, one.kind, one.space, one.class_of, bytes(one.classes)) for one in self._profiles]
+        found = np.empty(len(frames), dtype=np.uint32)
+        for i in range(len(frames)):
+            stored, length = bytes(frames.frame(i)), int(frames.lengths[i])
+            if len(stored) < min(length, WINDOW_BYTES):
+                found[i] = ANY_QUEUE  # what is missing is made up where the frame is sent
+                continue
+            profile, routed, key, _, number = choose(stored, 0, given, 0)
+            one = self._by_key.get(key) if profile is not None and not routed else None
+            found[i] = (NO_QUEUE if self.miss is None else self.miss) if one is None else one.base + min(number, one.last)
+        return found
+
+    def headers(self, queues: Iterable[int], sizes: list[int], key: KeyPath) -> dict[str, Any]:
+        """Return key `headers` of a job's source: what the frames of each queue and size begin with."""
+        heads = [self._head(queue, size, key) for queue in queues for size in sizes]
+        each = max(map(len, heads))
+        if each > min(sizes):
+            self._document.fail((*key, "size"), f"has frames of {min(sizes)} byte, but the headers of these queues have {each}")
+        if each * len(heads) > MAX_HEADERS_BYTES:
+            self._document.fail(key, f"has headers of {each * len(heads):,} byte, allowed: {MAX_HEADERS_BYTES:,}; name fewer queues")
+        return {"bytes": np.frombuffer(b"".join(head.ljust(each, b"\0") for head in heads), dtype=np.uint8), "each": each}
+
+    def _head(self, queue: int, size: int, key: KeyPath) -> bytes:
+        number = int(self._of_queue[queue])
+        if number < 0:
+            self._document.fail(key, f"sends to queue {queue}, which belongs to no subscriber, so no frame leads there")
+        one = self.found[number]
+        value = self._values.get(queue - one.base)
+        if value is None or queue - one.base > one.last:
+            self._document.fail(
+                key, f"sends to queue {queue}, class {queue - one.base} of {one.shown}, but `headers` has nothing that gives this class"
+            )
+        return frame_head(one, value, size, self._settings)
+
+
+def frame_head(one: Found, value: int, size: int, settings: HeaderSettings) -> bytes:
+    """Return the headers of a frame of a subscriber: Ethernet, what its match is, IP and, with IPv4, UDP."""
+    kind, values = one.match.kind, one.match.values
+    mac = values[-1].to_bytes(6, "big") if kind in ("mac", "pppoe") else b"\x02\x01" + one.ident.to_bytes(4, "big")
+    pair = (mac, GATEWAY) if settings.direction == "to" else (GATEWAY, mac)
+    pcp = value << 13 if settings.class_of == "pcp" else 0
+    tags = b""
+    if kind in ("two_tags", "outer_tag"):
+        kinds = (SERVICE_VLAN, VLAN)[2 - len(values) :]
+        tags = b"".join(struct.pack("!HH", which, pcp | tag) for which, tag in zip(kinds, values, strict=True))
+    elif settings.class_of == "pcp":
+        tags = struct.pack("!HH", VLAN, pcp)
+    head = b"".join(pair) + tags
+    version = 6 if kind == "ipv6" else 4
+    if kind == "pppoe":
+        left = size - len(head) - 8
+        head += struct.pack("!HBBHHH", PPPOE, 0x11, 0, values[0], left, PPP_IPV4)
+    elif kind == "mpls":
+        traffic_class = value if settings.class_of == "mpls" else 0
+        head += struct.pack("!HI", MPLS, values[0] << 12 | traffic_class << 9 | 1 << 8 | 64)
+    else:
+        head += struct.pack("!H", IPV4 if version == 4 else IPV6)
+    dscp = value if settings.class_of == "dscp" else 0
+    return head + _ip(one, dscp, max(size - len(head), 0), version, settings)
+
+
+def _ip(one: Found, dscp: int, left: int, version: int, settings: HeaderSettings) -> bytes:
+    """Return the IP header of what is left of a frame, and of IPv4 UDP's without a checksum (RFC 768)."""
+    to = settings.direction == "to"
+    if version == 6:
+        own = one.match.values[0].to_bytes(8, "big") + (1).to_bytes(8, "big")
+        far = bytes.fromhex("20010db8") + bytes(11) + b"\1"
+        return struct.pack("!IHBB", 6 << 28 | dscp << 22, max(left - 40, 0), NOTHING, 64) + (far + own if to else own + far)
+    value = one.match.values[0] if one.match.kind == "ipv4" else 10 << 24 | one.ident & 0xFF_FFFF
+    own, far = value.to_bytes(4, "big"), bytes((192, 0, 2, 1))
+    head = struct.pack("!BBHHHBBH", 0x45, dscp << 2, left, 0, 0, 64, UDP, 0) + (far + own if to else own + far)
+    total = sum(struct.unpack("!10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = (total & 0xFFFF) + (total >> 16)
+    return head[:10] + struct.pack("!H", total ^ 0xFFFF) + head[12:] + struct.pack("!HHHH", PORT, PORT, max(left - 20, 8), 0)
