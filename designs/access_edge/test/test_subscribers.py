@@ -146,4 +146,4 @@ def test_32768_subscribers_on_both_engines(tmp_path: Path) -> None:
     results = [run(ROOT / "scenarios" / "qinq_pppoe.yaml", tmp_path / name, name) for name in ("rtl", "model")]
     rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
     assert rtl == model
-    assert rtl["packets"]["out"] == rtl["packets"]["in"] > 3000
+    assert rtl["packets"]["out"] == rtl["packets"]["in"] > 2000
