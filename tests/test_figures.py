@@ -272,7 +272,8 @@ def test_load_of_bench_lateness() -> None:
     assert given["depth"].tolist() == 100 * [10] and given["descriptors"] == 2048  # 1,064 and up to a power of two
     period = 1000 * 8 * 220e6 / 927.734375e6  # of a packet: 1897.1 cycles
     assert given["first"].min() >= 0 and given["first"].max() < period and len(set(given["first"].tolist())) > 80
-    assert given["shapers"].tolist() == 100 * [(1 << 20) << 21 | given["shapers"].tolist()[0] & (1 << 21) - 1]
+    at = registers.BURST_AT
+    assert given["shapers"].tolist() == 100 * [(1 << 20) << at | given["shapers"].tolist()[0] & (1 << at) - 1]
     mixed = lateness.settings(options | {"size": 0, "rates": "mixed", "queues": 10_000})
     mean = (60 * 7 + 590 * 4 + 1514) / 12
     assert mixed["rate_sum_bps"] == pytest.approx(95e9 * mean / (mean + 24), rel=1e-5) and mixed["link_load"] == pytest.approx(
