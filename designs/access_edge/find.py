@@ -26,6 +26,7 @@ KINDS = {
 CLASS_OF = {"none": 0, "dscp": 1, "outer_pcp": 2, "inner_pcp": 3, "traffic_class": 4}
 ENDINGS = ("done", "unknown", "cut", "beyond", "deep", "bad_version", "bad_length", "bad_pppoe")  # why reading ended
 MALFORMED = ("cut", "bad_version", "bad_length", "bad_pppoe")
+COUNTERS = ("hit", "miss", "ending", "none")
 DROP = 1 << 28  # in place of a queue for misses
 KEY_BITS, CHUNK_BITS = 80, 6
 ALL_PORTS = 0xFFFF
@@ -73,6 +74,12 @@ def seed(entries: int, number: int) -> Iterator[Write]:
     """Random words of the hash, from a number."""
     for chunk, index, word in engine.models("lookup").seed_words(entries, KEY_BITS, CHUNK_BITS, number & (1 << 64) - 1):
         yield from _do("seed", index=chunk << CHUNK_BITS | index, word=int.from_bytes(word, "big"))
+
+
+def counter(of: str, index: int) -> int:
+    """Return what find_item is for a counter: of the frames that profile `index` found (`hit`) or did not (`miss`), whose reading ended so
+    (`ending`), or that no profile fits (`none`)."""
+    return COUNTERS.index(of) << 4 | index
 
 
 def key(space: int, fields: int) -> int:

@@ -207,6 +207,9 @@ Ipv6Prefix = Annotated[Any, BeforeValidator(_prefix)]
 ClassValues = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
 
 
+MatchKind = Literal["pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "mac"]
+
+
 class SubscriberMatch(Model):
     """What the frames of a subscriber have in their headers, by which the hardware finds it. Several subscribers of an entry get the values
     of ranges one by one, the last range first; from a single address on they get one address after the other."""
@@ -239,6 +242,7 @@ class HeaderSettings(Model):
         (), description='Values of each class, 0 first: `["40-63", "24-39", "0-23"]`. The last class has those of no class, too.'
     )
     unknown: QueueRef = Field("drop", description='Queue of frames that belong to no subscriber, or "drop".')
+    kinds: tuple[MatchKind, ...] = Field((), description="Kinds of matches to look for, the first one first; those that subscribers have.")
 
     @model_validator(mode="after")
     def _fit(self) -> "HeaderSettings":
@@ -246,6 +250,8 @@ class HeaderSettings(Model):
             raise ValueError("needs both `class_of` and `classes`, or neither")
         if len(self.classes) > MAX_CLASSES:
             raise ValueError(f"has {len(self.classes)} `classes`, allowed: {MAX_CLASSES}")
+        if len(set(self.kinds)) < len(self.kinds):
+            raise ValueError("has one of `kinds` twice")
         return self
 
 

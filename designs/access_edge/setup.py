@@ -1,6 +1,6 @@
 """What a device is and how it is set, without a scenario file: the same keys, checked by the same code."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.settings import memory_faults, plain, shares
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
+from penstock.designs.access_edge.subscribers import Found, Subscribers
 from penstock.errors import UserError
+from penstock.scenarios.common import id_ranges
 from penstock.scenarios.device import configuration_as
 from penstock.scenarios.scenario import Document, check
 
@@ -64,8 +66,17 @@ class Setup:
         set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
         return [*set_up, *self._hierarchy.setup(), *(self._subscribers.writes() if self._subscribers else ())]
 
+    @property
+    def kinds(self) -> list[str] | None:
+        """Kinds of matches that are looked for, in the order of their profiles; None: queues are not found in headers."""
+        return self._subscribers.kinds if self._subscribers else None
+
     def check_index(self, level: str, index: int) -> None:
         """Raise UserError unless the device has this queue, subscriber, node or port."""
+        if level == "subscriber" and self.config.headers is not None and self.config.hierarchy is None:
+            if index < 0:
+                raise UserError(f"subscriber({index}): a subscriber is a whole number from 0 on")
+            return
         count = self.config.queues if level == "queue" else self._hierarchy.count(LEVELS[level], (f"{level}({index})",))
         if not 0 <= index < count:
             most = count - 1
@@ -73,6 +84,11 @@ class Setup:
 
     def writes(self, level: str, index: int, settings: Mapping[str, Any]) -> Writes:
         """Return the register writes that change the settings of one queue, subscriber, node or port. Raises UserError."""
+        if level == "subscriber" and self._subscribers is not None and settings.keys() & {"match", "queues"}:
+            return self._match_writes(self._subscribers, index, dict(settings))
+        if level == "subscriber" and self._subscribers is not None and self.config.hierarchy is None:
+            named = ", ".join(map(str, settings)) or "nothing"
+            raise UserError(f"subscriber({index}): has `match` and `queues`, as the device has no hierarchy, and not {named}")
         if level != "queue":
             return plain.parent_writes(self.config, LEVELS[level], index, settings, self._hierarchy)
         if not settings:
@@ -80,3 +96,41 @@ class Setup:
         old = self._changed.get(index) or self._queues.settings(index)
         self._changed[index] = plain.queue_settings(self.config, settings, ("queues", index), old, self._egress_bps)
         return self._changed[index].writes(index, self.config)
+
+    @property
+    def keys(self) -> int:
+        """How many keys of subscribers the device is to have."""
+        return self._subscribers.keys if self._subscribers else 0
+
+    def matches(self, index: int) -> Sequence[Found]:
+        """Return what a subscriber is found by."""
+        return self._subscribers.of(index) if self._subscribers else ()
+
+    def put_back(self, index: int, before: Sequence[Found]) -> Writes:
+        """Return the register writes by which a subscriber is found as before."""
+        assert self._subscribers
+        return self._subscribers.become(index, before)
+
+    def removal(self, index: int) -> Writes:
+        """Return the register writes after which the hardware finds a subscriber no more. Raises UserError."""
+        if self._subscribers is None:
+            raise UserError(f"subscriber({index}): configuration {self.config.name} does not find subscribers in headers")
+        return self._subscribers.remove(index)
+
+    def _match_writes(self, subscribers: Subscribers, index: int, settings: dict[str, Any]) -> Writes:
+        """Return the writes of `match`, one or a list, and `queues`, and of the other settings of a subscriber."""
+        where = f"subscriber({index})"
+        match, queues = settings.pop("match", None), settings.pop("queues", None)
+        given = [] if match is None else list(match) if isinstance(match, list | tuple) else [match]
+        if match is not None and not given:
+            raise UserError(f"{where}.match: is empty; remove() takes a subscriber away")
+        try:
+            ranges = id_ranges(queues) if queues is not None else None
+        except ValueError as error:
+            raise UserError(f"{where}.queues: {error}") from None
+        if ranges is not None and len(ranges) != 1:
+            raise UserError(f'{where}.queues: must be queues in a row such as 7 or "0-3", not {queues!r}')
+        if settings and self.config.hierarchy is None:
+            raise UserError(f"{where}: has `match` and `queues`, as the device has no hierarchy, and not {', '.join(map(str, settings))}")
+        own = plain.parent_writes(self.config, "subscribers", index, settings, self._hierarchy) if settings else []
+        return own + subscribers.put(index, given, ranges[0] if ranges else None, (where,))

@@ -1,28 +1,42 @@
 """Subscribers of a scenario that the hardware finds in the headers of frames: their keys, their register writes, and frames of theirs.
 
-A subscriber has one match, of one kind; each kind that is used gets a profile of the hardware, in the order of `KINDS`. The first profile
-that fits a frame counts, so a frame with a PPPoE session is looked for by that, whatever its tags.
+A subscriber of a scenario has one match, of one kind; each kind that is used gets a profile of the hardware, in the order of `KINDS`. The
+first profile that fits a frame counts, so a frame with a PPPoE session is looked for by that, whatever its tags. `headers.kinds` says which
+kinds have a profile, and in which order, whatever subscribers have. Of a device that is held open, subscribers come, move and go
+(`put`, `remove`), and may have several matches.
 """
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.basics.where import KeyPath
+from penstock.basics.where import KeyPath, path_text
 from penstock.designs.access_edge import find
 from penstock.designs.access_edge.config import Config
-from penstock.designs.access_edge.scenario import HeaderSettings, Setup, Subscriber, SubscriberMatch
+from penstock.designs.access_edge.matches import (
+    Match,
+    Profile,
+    class_of,
+    key_of,
+    match_of,
+    matches,
+    profile_kinds,
+    profile_writes,
+    profiles_of,
+)
+from penstock.designs.access_edge.scenario import HeaderSettings, Setup, Subscriber
 from penstock.engine import engine
+from penstock.errors import UserError
 from penstock.scenarios import pcap
 from penstock.scenarios.headers import MAX_HEADERS_BYTES
 from penstock.scenarios.scenario import Document
 
-KINDS = ("pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "mac")  # the order of their profiles
 NO_QUEUE = 0xFFFF_FFFF  # of a frame that the hardware drops
 ANY_QUEUE = 0xFFFF_FFFE  # of one of which only the hardware can say where it belongs
 USED = 0.92  # of the places for keys
@@ -31,80 +45,6 @@ WINDOW_BYTES = 128  # of a frame that are read
 GATEWAY = b"\x02\x00\x00\x00\xff\xfe"
 SERVICE_VLAN, VLAN, PPPOE, PPP_IPV4, IPV4, IPV6, MPLS, UDP, NOTHING = 0x88A8, 0x8100, 0x8864, 0x0021, 0x0800, 0x86DD, 0x8847, 17, 59
 PORT = 9  # discard
-
-
-@dataclass(frozen=True)
-class Match:
-    """What one subscriber's frames have."""
-
-    kind: str
-    values: tuple[int, ...]
-
-    @property
-    def fields(self) -> int:
-        """The fields of the key, as the hardware has them."""
-        if self.kind == "two_tags":
-            return self.values[0] << 12 | self.values[1]
-        return self.values[0] << 48 | self.values[1] if self.kind == "pppoe" else self.values[0]
-
-    @property
-    def shown(self) -> str:
-        """It as a scenario says it."""
-        if self.kind in ("two_tags", "outer_tag"):
-            return f"vlan {', '.join(map(str, self.values))}"
-        if self.kind == "pppoe":
-            return f"pppoe {self.values[0]} of {_mac(self.values[1])}"
-        texts: dict[str, Callable[[int], str]] = {"mac": _mac, "ipv4": _ipv4, "ipv6": _ipv6, "mpls": str}
-        return f"{self.kind} {texts[self.kind](self.values[0])}"
-
-
-def _mac(value: int) -> str:
-    return ":".join(f"{value:012x}"[i : i + 2] for i in range(0, 12, 2))
-
-
-def _ipv4(value: int) -> str:
-    return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
-
-
-def _ipv6(value: int) -> str:
-    return f"{':'.join(f'{value >> shift & 0xFFFF:x}' for shift in (48, 32, 16, 0))}::/64"
-
-
-def matches(given: SubscriberMatch, count: int) -> Iterator[Match]:
-    """Return the matches of so many subscribers: values of ranges one after the other, the last range first; a first value that counts up.
-
-    Raises ValueError, a sentence without its subject, when there are fewer or more.
-    """
-    if given.vlan is not None:
-        kind = ("outer_tag", "two_tags")[len(given.vlan) - 1]
-        yield from (Match(kind, values) for values in _combined(given.vlan, count, "vlan"))
-    elif given.pppoe is not None and given.mac is not None:
-        first = int.from_bytes(given.mac, "big")
-        sessions = _combined((given.pppoe,), count, "pppoe")
-        yield from (Match("pppoe", (session, first + i & (1 << 48) - 1)) for i, (session,) in enumerate(sessions))
-    elif given.mpls is not None:
-        yield from (Match("mpls", values) for values in _combined((given.mpls,), count, "mpls"))
-    elif given.mac is not None:
-        first = int.from_bytes(given.mac, "big")
-        yield from (Match("mac", (first + i & (1 << 48) - 1,)) for i in range(count))
-    elif given.ipv4 is not None:
-        yield from (Match("ipv4", (int(given.ipv4) + i & 0xFFFF_FFFF,)) for i in range(count))
-    elif given.ipv6 is not None:
-        first = int(given.ipv6.network_address) >> 64
-        yield from (Match("ipv6", (first + i & (1 << 64) - 1,)) for i in range(count))
-
-
-def _combined(ranges: tuple[tuple[int, int], ...], count: int, key: str) -> Iterator[tuple[int, ...]]:
-    sizes = [high - low + 1 for low, high in ranges]
-    total = int(np.prod(sizes, dtype=np.int64))
-    if total != count:
-        raise ValueError(f"has a `{key}` of {total:,} value{'s' if total > 1 else ''} for {count:,} subscriber{'s' if count > 1 else ''}")
-    for number in range(count):
-        values = []
-        for (low, _), size in zip(reversed(ranges), reversed(sizes), strict=True):
-            values.append(low + number % size)
-            number //= size
-        yield tuple(reversed(values))
 
 
 @dataclass
@@ -123,14 +63,6 @@ class Found:
         return f"subscriber {self.ident}" + (f" ({self.name})" if self.name else "")
 
 
-@dataclass
-class _Profile:
-    kind: int
-    space: int
-    class_of: int
-    classes: list[int] = field(default_factory=list)
-
-
 class Subscribers:
     """All that the hardware must know to find queues in headers. Raises UserError for what cannot be."""
 
@@ -141,24 +73,17 @@ class Subscribers:
         self.found: list[Found] = []
         for index, entry in enumerate(scenario.subscribers):
             self._enter(entry, ("subscribers", index))
-        kinds = [kind for kind in KINDS if any(one.match.kind == kind for one in self.found)]
-        if "mac" in kinds and (address := next((kind for kind in ("ipv4", "ipv6") if kind in kinds), None)):
-            document.fail(
-                ("subscribers",),
-                f"have matches by {address} and by mac: frames with an IP header are looked for by address, so the latter are not found",
-            )
-        if len(kinds) > config.headers.profiles:
-            document.fail(
-                ("subscribers",),
-                f"have matches of {len(kinds)} kinds ({', '.join(kinds)}), but configuration {config.name} has "
-                f"{config.headers.profiles} profiles",
-            )
+        try:
+            self.kinds = profile_kinds(self._settings.kinds, {one.match.kind for one in self.found}, config.headers.profiles, self._whose)
+        except ValueError as error:
+            document.fail(("headers", "kinds") if self._settings.kinds else ("subscribers",), str(error))
         if len(self.found) > (most := int(config.headers.entries * USED)):
             document.fail(("subscribers",), f"are {len(self.found):,}, but configuration {config.name} has room for {most:,}")
-        self._space = {kind: space for space, kind in enumerate(kinds)}
+        self._used = Counter(one.match.kind for one in self.found)
         self._by_key: dict[int, Found] = {}
+        self._of_ident: dict[int, list[Found]] = {one.ident: [one] for one in self.found}
         for one in self.found:
-            key = self.key(one.match)
+            key = key_of(one.match)
             other = self._by_key.setdefault(key, one)
             if other is not one:
                 document.fail(self._entry_of(one), f"gives {one.shown} {one.match.shown}, which {other.shown} has already")
@@ -166,11 +91,6 @@ class Subscribers:
         for number, one in enumerate(self.found):
             self._of_queue[one.base : one.base + one.last + 1] = number
         self.miss = self._unknown(scenario)
-
-    @property
-    def kinds(self) -> list[str]:
-        """Kinds of matches, in the order of their profiles."""
-        return list(self._space)
 
     def _unknown(self, scenario: Setup) -> int | None:
         queue = self._settings.unknown
@@ -232,35 +152,14 @@ class Subscribers:
 
     # ---- what the hardware is told
 
-    def key(self, match: Match) -> int:
-        """Return the key of a match."""
-        return find.key(self._space[match.kind], match.fields)
-
-    @cached_property
-    def _profiles(self) -> list[_Profile]:
-        to = self._settings.direction == "to"
-        kinds = {
-            "pppoe": "session_destination" if to else "session_source",
-            "two_tags": "two_tags",
-            "outer_tag": "outer_tag",
-            "mpls": "top_label",
-            "ipv4": "ipv4_destination" if to else "ipv4_source",
-            "ipv6": "ipv6_destination" if to else "ipv6_source",
-            "mac": "mac_destination" if to else "mac_source",
-        }
-        by = {"none": "none", "dscp": "dscp", "pcp": "outer_pcp", "mpls": "traffic_class"}[self._settings.class_of]
-        classes = [self._class(value) for value in range(64)]
-        return [_Profile(find.KINDS[kinds[kind]], space, find.CLASS_OF[by], classes) for kind, space in self._space.items()]
-
-    def _class(self, value: int) -> int:
-        given = self._settings.classes
-        listed = (number for number, ranges in enumerate(given) if any(low <= value <= high for low, high in ranges))
-        return next(listed, max(len(given) - 1, 0))
+    @property
+    def _profiles(self) -> list[Profile]:
+        return profiles_of(self._settings, self.kinds)
 
     @cached_property
     def _values(self) -> dict[int, int]:
         """The least value that leads to each class."""
-        return {self._class(value): value for value in reversed(range(VALUES[self._settings.class_of]))}
+        return {class_of(self._settings.classes, value): value for value in reversed(range(VALUES[self._settings.class_of]))}
 
     def writes(self) -> Iterator[tuple[int, int]]:
         """Return the register writes, without those that would change nothing."""
@@ -280,7 +179,93 @@ class Subscribers:
         for index in (*range(len(self._profiles)), profiles):
             yield from find.miss(index, self.miss)
         for found in self.found:
-            yield from find.insert(self.key(found.match), found.base, found.last)
+            yield from find.insert(key_of(found.match), found.base, found.last)
+
+    # ---- subscribers that come, move and go
+
+    @property
+    def _whose(self) -> str:
+        return f"configuration {self._config.name}"
+
+    def put(self, ident: int, given: Sequence[object], queues: tuple[int, int] | None, key: KeyPath) -> list[find.Write]:
+        """Return the register writes by which a subscriber has these matches and queues; without `given`, those that it has; without
+        `queues`, those that it has, or of a device with a hierarchy its own. Raises UserError that begins with the path."""
+        assert self._config.headers
+        old = self.of(ident)
+        wanted = [match_of(one, (*key, "match")) for one in given] or [one.match for one in old]
+        if not wanted:
+            raise UserError(f"{path_text(key)}: needs a `match`, as the device finds subscribers in headers")
+        base, last = self._queues_of(ident, queues, old, key)
+        found = [Found(ident, old[0].name if old else None, match, base, last) for match in wanted]
+        keys = [key_of(match) for match in wanted]
+        for number, (one, match) in enumerate(zip(keys, wanted, strict=True)):
+            other = self._by_key.get(one)
+            if other is not None and other.ident != ident:
+                raise UserError(f"{path_text((*key, 'match'))}: gives subscriber {ident} {match.shown}, which {other.shown} has already")
+            if one in keys[:number]:
+                raise UserError(f"{path_text((*key, 'match'))}: has {match.shown} twice")
+        if len(self._by_key) - len(old) + len(found) > (most := int(self._config.headers.entries * USED)):
+            raise UserError(f"{path_text(key)}: the device has room for {most:,} matches, and all are taken")
+        return self.become(ident, found, key)
+
+    def remove(self, ident: int) -> list[find.Write]:
+        """Return the register writes by which a subscriber has no match any more. Raises UserError."""
+        if ident not in self._of_ident:
+            raise UserError(f"subscriber({ident}): has no match, so there is nothing to remove")
+        return self.become(ident, ())
+
+    def _queues_of(self, ident: int, queues: tuple[int, int] | None, old: Sequence[Found], key: KeyPath) -> tuple[int, int]:
+        hierarchy, count = self._config.hierarchy, self._config.queues
+        if hierarchy is not None:
+            each = hierarchy.queues_per_subscriber
+            if queues is not None:
+                raise UserError(f"{path_text((*key, 'queues'))}: subscriber s has the queues from {each} * s on")
+            return ident * each, each - 1
+        if queues is None and not old:
+            raise UserError(f"{path_text(key)}: needs `queues`, as the device has no hierarchy that says whose they are")
+        if queues is None:
+            return old[0].base, old[0].last
+        low, high = queues
+        if not (high < count and high - low < 16):
+            raise UserError(
+                f"{path_text((*key, 'queues'))}: must be 1 to 16 queues in a row of 0 to {count - 1:,}, not {low:,} to {high:,}"
+            )
+        return low, high - low
+
+    @property
+    def keys(self) -> int:
+        """How many keys there are."""
+        return len(self._by_key)
+
+    def of(self, ident: int) -> Sequence[Found]:
+        """Return what a subscriber is found by."""
+        return self._of_ident.get(ident, ())
+
+    def become(self, ident: int, new: Sequence[Found], key: KeyPath = ()) -> list[find.Write]:
+        """Return the writes after which a subscriber is found by `new`: keys that go first, then profiles, then keys that come."""
+        assert self._config.headers
+        old = self.of(ident)
+        used = self._used - Counter(one.match.kind for one in old) + Counter(one.match.kind for one in new)
+        try:
+            kinds = profile_kinds(self._settings.kinds, used, self._config.headers.profiles, self._whose)
+        except ValueError as error:
+            raise UserError(f"{path_text((*key, 'match'))}: {'headers.kinds' if self._settings.kinds else 'subscribers'} {error}") from None
+        before, after = ({key_of(one.match): one for one in some} for some in (old, new))
+        made = [write for one in before if one not in after for write in find.delete(one)]
+        if kinds != self.kinds:
+            made += profile_writes(self._settings, self.kinds, kinds, self.miss)
+        for number, one in after.items():
+            was = before.get(number)
+            if was is None or (was.base, was.last) != (one.base, one.last):
+                made += find.insert(number, one.base, one.last)
+        self.kinds, self._used = kinds, used
+        for number in before:
+            del self._by_key[number]
+        self._by_key |= after
+        self._of_ident.pop(ident, None)
+        if new:
+            self._of_ident[ident] = list(new)
+        return made
 
     # ---- frames
 

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
-from penstock.designs.access_edge import job, subscribers
+from penstock.designs.access_edge import job, matches
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.scenario import Scenario
 from penstock.engine import engine
@@ -65,7 +65,7 @@ def test_all_kinds_on_both_engines(tmp_path: Path) -> None:
     assert rtl == model
     assert rtl["packets"]["dropped"] == {} and rtl["packets"]["out"] > 300
     kinds = {row["match"]: row["hits"] for row in rtl["headers"]["profiles"]}
-    assert list(kinds) == list(subscribers.KINDS[:-1]) and min(kinds.values()) > 5
+    assert list(kinds) == list(matches.KINDS[:-1]) and min(kinds.values()) > 5
     assert sum(kinds.values()) == rtl["packets"]["in"] and all(row["misses"] == 0 for row in rtl["headers"]["profiles"])
 
 
