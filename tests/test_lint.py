@@ -43,7 +43,8 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"#!/bin/sh\n# {lint.SPDX}\n")
     shutil.copy(rules.parent / "pyproject.toml", tmp_path)
-    shutil.copy(rules.parent / ".clang-format", tmp_path)
+    for name in (".clang-format", ".clang-tidy"):
+        shutil.copy(rules.parent / name, tmp_path)
     monkeypatch.setattr(lint, "ROOT", tmp_path)
     monkeypatch.setattr(lint, "RULES", tmp_path / "lint")
     monkeypatch.setattr(lint, "BUILD", tmp_path / "build")
@@ -191,6 +192,29 @@ def test_types(house: Path) -> None:
     assert sorted(line.split(": ")[0] for line in found) == ["designs/planted/numbers.py:5", "src/penstock/uses.py:3"]
     (design / "numbers.py").unlink()
     assert any("src/penstock/uses.py:1: error: " in line and "numbers" in line for line in lint.check_types().findings)
+
+
+@pytest.mark.parametrize(
+    ("rule", "body"),
+    [
+        ("bugprone-use-after-move", "std::vector own{given}; auto other = std::move(own); return int(own.size() + other.size());"),
+        ("performance-for-range-copy", "int n = 0; for (const auto s : std::vector{given}) n += int(s.size()); return n;"),
+        (None, "return static_cast<int>(given.size());"),
+    ],
+)
+def test_clang_tidy_reads_headers_of_a_unit(house: Path, rule: str | None, body: str) -> None:
+    """What it finds in a header of ours is told with its rule, and a unit that was clean is kept as such."""
+    folder = house / "engine" / "src"
+    folder.mkdir(parents=True)
+    header, source = folder / "made.hpp", folder / "made.cpp"
+    includes = "".join(f"#include <{name}>\n" for name in ("string", "utility", "vector"))
+    header.write_text(f"#pragma once\n{includes}inline int made(const std::string& given) {{ {body} }}\n")
+    source.write_text('#include "made.hpp"\nint used() { return made("x"); }\n')
+    found = lint._tidy(["engine/src/made.cpp", "-std=c++20"], [header, source])
+    if rule is None:
+        assert found == []
+    else:
+        assert len(found) == 1 and found[0].startswith("engine/src/made.hpp:5:") and rule in found[0]
 
 
 @pytest.mark.parametrize("check", ["verilator", "slang"])

@@ -52,6 +52,7 @@ const AqmFactory& find_aqm(const std::string& name, const std::string& library) 
 
 std::shared_ptr<AqmModel> make_aqm(const AqmFactory& factory, std::uint32_t queues, const std::map<std::string, std::int64_t>& numbers) {
     std::vector<AqmNumber> list;
+    list.reserve(numbers.size());
     for (const auto& [name, value] : numbers) list.push_back({name.c_str(), value});
     char why[256] = {};
     AqmModel* const made = factory.make(queues, list.data(), list.size(), why, sizeof why);

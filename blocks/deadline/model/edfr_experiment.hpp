@@ -143,6 +143,7 @@ inline std::vector<EdfrResult> run_edfr_experiment(const EdfrExperimentSettings&
         throw std::invalid_argument("a run counts from its warm-up to its end, which is after it");
     EdfrTraffic traffic(settings.traffic);
     std::vector<std::unique_ptr<EdfrContestant>> contestants;
+    contestants.reserve(settings.schedulers.size());
     for (const std::string& name : settings.schedulers) contestants.push_back(edfr_contestant(name, settings));
     const std::vector<int64_t>& deadlines = settings.traffic.deadlines;
     const int64_t longest = std::max(*std::max_element(deadlines.begin(), deadlines.end()), settings.fifo_wait);
@@ -159,6 +160,7 @@ inline std::vector<EdfrResult> run_edfr_experiment(const EdfrExperimentSettings&
         for (const auto& contestant : contestants) contestant->play(packets);
     }
     std::vector<EdfrResult> results;
+    results.reserve(contestants.size());
     for (const auto& contestant : contestants) results.push_back(contestant->finish());
     return results;
 }

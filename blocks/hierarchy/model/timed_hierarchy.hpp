@@ -565,12 +565,13 @@ class TimedHierarchy {
     }
     void tell_moved(int64_t now) {
         if (!moved_) return;
-        above(1, now, *moved_, groups_[0][*moved_].above, 0, WaitsAbove::What::Moved);
+        const uint32_t node = *moved_;
+        above(1, now, node, groups_[0][node].above, 0, WaitsAbove::What::Moved);
         if (moved_more_ == 0) {
             moved_.reset();
             return;
         }
-        moved_ = (*moved_ + 1) % static_cast<uint32_t>(groups_[0].size());
+        moved_ = (node + 1) % static_cast<uint32_t>(groups_[0].size());
         --moved_more_;
     }
 

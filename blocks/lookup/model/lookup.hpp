@@ -377,7 +377,7 @@ class Lookup {
 
     void swap() {
         const Word word = place(victim_);
-        const std::uint32_t entry = item_.in_stash ? item_.entry : *first_free();
+        const std::uint32_t entry = item_.in_stash ? item_.entry : first_free().value();
         const Mixed key = mix_.of_word(word.rest, victim_, item_.key.index[victim_]);
         place(victim_) = {true, item_.key.rest, item_.value};
         stash_[entry] = {true, key, word.value};

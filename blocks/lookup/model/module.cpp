@@ -145,6 +145,7 @@ NB_MODULE(blocks_lookup_model, m) {
             [](PrefixTree* tree, const std::vector<std::tuple<nb::bytes, std::uint32_t, std::uint32_t>>& prefixes, std::uint32_t key_bits,
                std::uint32_t levels) {
                 std::vector<Prefix> found;
+                found.reserve(prefixes.size());
                 for (const auto& [bits, length, value] : prefixes) found.push_back({key_of(bits), length, value});
                 new (tree) PrefixTree(found, key_bits, levels);
             },

@@ -94,7 +94,7 @@ class PagePools {
         for (Turn& turn : turns_)
             if (turn.page_bytes == page_bytes_[*choice]) turn.last = *choice;
         if (!last_of(page_bytes_[*choice])) turns_.push_back({page_bytes_[*choice], *choice});
-        return base_[*choice] + *allocators_[*choice].allocate();
+        return base_[*choice] + allocators_[*choice].allocate().value();
     }
 
     // Gives the page of `desc` back. Throws std::out_of_range or std::invalid_argument.

@@ -37,8 +37,9 @@ UNITS, GENERATED = BUILD / "units", BUILD / "generated"  # under names of their 
 ROOM = "module.cpp"
 # Files in which a fault is planted, from the top of the project, with ':' between them: the parts that have them run once.
 PLANTED = "PENSTOCK_PLANTED"
+_DEFINED = ("-DNDEBUG", "-DNB_SHARED", "-DNB_COMPACT_ASSERTIONS")
 _FLAGS = (
-    "-std=c++20", "-fPIC", "-Wall", "-Wextra", "-Wno-attributes", "-DNDEBUG", "-DNB_SHARED", "-DNB_COMPACT_ASSERTIONS",
+    "-std=c++20", "-fPIC", "-Wall", "-Wextra", "-Wno-attributes", *_DEFINED,
     "-fno-strict-aliasing", "-fno-stack-protector",
     "-fno-semantic-interposition", "-fno-gnu-unique",  # parts see each other's symbols, and calls within one stay within it
 )  # fmt: skip
@@ -251,13 +252,27 @@ def _build(wanted: Sequence[Part], by_key: dict[Part, str], found: dict[Part, Pa
             raise
 
 
-def _object(name: str, level: int, text: str, work: Path) -> Path:
-    """Compile one unit; paths are told from the top of the project, so that they are the same in each clone."""
+def to_be_read() -> Iterator[tuple[list[str], list[Path]]]:
+    """Yield what another reader of C++ needs for each unit of each part: its source with our flags, and all files of ours in it."""
+    for part in map(Part, names()):
+        for name, _, text in part.units():
+            sources = [ROOT / line.split('"')[1] for line in text.splitlines()]
+            own = {path for path in keys.included(sources, _folders()) if path.is_relative_to(ROOT)}
+            yield [*_given(name, text), "-std=c++20", *_DEFINED], sorted({*sources, *own})
+
+
+def _given(name: str, text: str) -> list[str]:
+    """Return the source of a unit and where its headers are, from the top of the project, so that they are the same in each clone."""
     source = _written(UNITS / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.cpp", text)
-    made = work / f"{name}.o"
-    folders = [f"-I{_told(folder)}" for folder in _folders()]
     system = [word for folder in (_nanobind() / "include", Path(sysconfig.get_path("include"))) for word in ("-isystem", str(folder))]
-    _call([*compilers.launcher(), *compilers.command(), *_FLAGS, f"-O{level}", *folders, *system, "-c", _told(source), "-o", str(made)])
+    return [_told(source), *(f"-I{_told(folder)}" for folder in _folders()), *system]
+
+
+def _object(name: str, level: int, text: str, work: Path) -> Path:
+    """Compile one unit."""
+    made = work / f"{name}.o"
+    source, *folders = _given(name, text)
+    _call([*compilers.launcher(), *compilers.command(), *_FLAGS, f"-O{level}", *folders, "-c", source, "-o", str(made)])
     return made
 
 

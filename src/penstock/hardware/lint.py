@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from penstock import cache
 from penstock.basics import children
@@ -24,6 +25,7 @@ CELL_CHARACTERS = 120
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
 SV = (".sv", ".svh", ".v", ".vh")
 CPP = (".cpp", ".hpp", ".h", ".cc")
+Work = TypeVar("Work")  # whatever is looked at one by one
 
 
 @dataclass
@@ -63,10 +65,10 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 progress: dict[str, str] = {}  # of the checks that run now and take long: how far each is, to be shown
 
 
-def _counted(check: str, tops: list[tuple[str, list[Path]]]) -> Iterator[tuple[str, list[Path]]]:
-    for number, top in enumerate(tops):
-        progress[check] = f"{check} {number} of {len(tops)}"
-        yield top
+def _counted(check: str, of: list[Work]) -> Iterator[Work]:
+    for number, each in enumerate(of):
+        progress[check] = f"{check} {number} of {len(of)}"
+        yield each
 
 
 def _findings(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -341,6 +343,27 @@ def check_clang_format() -> Result:
     return Result(f"{len(files)} files", [f"{place}: not as clang-format lays it out" for place in places] or findings)
 
 
+def check_clang_tidy() -> Result:
+    """C++: what .clang-tidy lists, in all parts of the engine. A unit is read again when one of its files has changed."""
+    from penstock.engine import parts
+
+    if not (ROOT / parts.ENGINE).is_dir():
+        return Result("0 units")
+    units = list(parts.to_be_read())
+    findings: list[str] = []
+    for words, files in _counted("clang-tidy", units):
+        findings += _tidy(words, files)
+    return Result(f"{len(units)} units", list(dict.fromkeys(findings)))
+
+
+def _tidy(words: Sequence[str], files: Sequence[Path]) -> list[str]:
+    """Return a line for each finding in one unit, `words` being its source and the compiler's flags."""
+    command = ["clang-tidy", "--quiet", "--config-file=.clang-tidy", words[0], "--", *words[1:], "-Wno-everything"]
+    findings = _elaborated("clang-tidy", command, [ROOT / ".clang-tidy", *files])
+    said = [line.replace(f"{ROOT}/", "").removeprefix("./") for line in findings if ": error: " in line]
+    return [line.replace(",-warnings-as-errors]", "]") for line in said] or findings
+
+
 def run(names: Iterable[str], report: Callable[[str], None]) -> Iterator[tuple[str, Result]]:
     """Yield the results of the checks, two of them at work at a time; `report` hears twice a second which, and how far they are.
 
@@ -393,4 +416,5 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "layout-py": check_ruff_format,
     "types": check_types,
     "layout-cpp": check_clang_format,
+    "clang-tidy": check_clang_tidy,
 }

@@ -6,6 +6,11 @@
 
 #include "designs/access_edge/model/device/device_settings.hpp"
 
+// Who reads the source alone (an editor, lint) reads it with this kind.
+#ifndef PENSTOCK_ARGUMENT
+#define PENSTOCK_ARGUMENT HierarchyCoreFor<ArrivalJudge<false>>
+#endif
+
 namespace penstock::engine {
 
 std::unique_ptr<Device> make_core_device(const DeviceSettings& settings);
