@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from penstock import cache
+from penstock.basics import tokens
 from penstock.paths import ROOT
-from penstock.testing import verdicts
+from penstock.testing import unchanged, verdicts
 
 CONFTEST = """
 from pathlib import Path
@@ -98,3 +100,18 @@ def test_what_took_long_is_kept(house: Path) -> None:
     assert "5 passed" in run(house)
     printed = run(house)
     assert "2 passed" in printed and f"3 {LEFT_OUT}" in printed
+
+
+def test_texts_are_read_once(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process takes what they say from the cache, and reads those alone that have changed."""
+    monkeypatch.setattr(cache, "root", lambda: house / "build" / "cache")
+    monkeypatch.setattr(tokens, "known", {})
+    before = unchanged.State(house, {}).key
+    meaning, asked = tokens.meaning, []
+    monkeypatch.setattr(tokens, "meaning", lambda name, data: asked.append(Path(name).name) or meaning(name, data))
+    for text, key_stays, names in ((HELPER, True, []), (HELPER + "# more\n", True, ["helper.py"]), ("X = 1\n", False, ["helper.py"])):
+        (house / "helper.py").write_text(text)
+        tokens.known.clear()
+        tokens._digest.cache_clear()
+        asked.clear()
+        assert (unchanged.State(house, {}).key == before, asked) == (key_stays, names)

@@ -205,12 +205,12 @@ def need_checkout(command: str) -> None:
 
 def read_file_list(path: Path) -> list[Path]:
     """Return the sources named by a .f file, in order and once each; `-f other.f` nests, paths are relative to their list."""
-    files: list[Path] = []
+    files: dict[Path, None] = {}
     _read(path.resolve(), files, set())
-    return files
+    return list(files)
 
 
-def _read(path: Path, files: list[Path], seen: set[Path]) -> None:
+def _read(path: Path, files: dict[Path, None], seen: set[Path]) -> None:
     if path in seen:
         return
     seen.add(path)
@@ -219,9 +219,7 @@ def _read(path: Path, files: list[Path], seen: set[Path]) -> None:
         if line.startswith("-f "):
             _read((path.parent / line[3:].strip()).resolve(), files, seen)
         elif line:
-            source = (path.parent / line).resolve()
-            if source not in files:
-                files.append(source)
+            files.setdefault((path.parent / line).resolve())
 
 
 def block_file_list(block: str) -> Path:

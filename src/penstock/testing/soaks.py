@@ -19,7 +19,7 @@ def run_soak(
     parameters: dict[str, object],
     arguments: dict[str, int],
     sources: list[Path] | None = None,
-    optimise: int = 2,
+    optimise: int = 1,
 ) -> dict[str, int]:
     """Compile `module` with the C++ bench `bench` around it, run it, and return the counts that it prints as `name=value`.
 

@@ -5,11 +5,12 @@ hardware, models, engine, workbench, scenarios, what tests share, its own file, 
 speaks of them), planted faults and other test files are no code.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from penstock import cache
@@ -20,6 +21,7 @@ from penstock.testing import basis, verdicts
 KINDS = {"device", "synthesis", "build"}
 LONG_SECONDS = 4.0  # of CPU: so does a test of software that took as long
 _NO_CODE = (".md", "faults.yaml")
+_TEXTS, _MOST_TEXTS = "texts", 8192
 
 
 # Variables that decide what is run or kept, not how it ends.
@@ -38,7 +40,8 @@ class State:
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self._root = root
         variables = sorted(item for item in environment.items() if item[0].startswith("PENSTOCK_") and item[0] not in _NO_MATTER)
-        code = tokens.digest_of((root / file for file in files_of(root) if _is_code(file)), root)
+        with _texts_known():
+            code = tokens.digest_of((root / file for file in files_of(root) if _is_code(file)), root)
         self.key = verdicts.key(["tests", basis.seed(), variables, code, platform.release()])  # some tests are about the kernel, too
 
     def passed(self) -> dict[str, str]:
@@ -54,6 +57,18 @@ class State:
         new = {test: said(self._root, test) for test in tests}
         if new and State(self._root, os.environ).key == self.key:
             verdicts.keep(self.key, {**self._kept(), **new})
+
+
+@contextlib.contextmanager
+def _texts_known() -> Iterator[None]:
+    """Keep what texts say from one call of the tests to the next: most are as they were. Another reader of texts begins anew."""
+    reader = hashlib.sha256(Path(tokens.__file__).read_bytes() + platform.python_version().encode()).hexdigest()[:32]
+    found = cache.remembered(_TEXTS, reader)
+    before = dict(found) if isinstance(found, dict) else {}
+    tokens.known.update(before)
+    yield
+    if tokens.known.keys() - before.keys():
+        cache.remember(_TEXTS, reader, dict(list(tokens.known.items())[-_MOST_TEXTS:]))
 
 
 def is_kept(kind: str, cpu_seconds: float) -> bool:
