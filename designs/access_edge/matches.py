@@ -13,6 +13,7 @@ from penstock.designs.access_edge.scenario import HeaderSettings, SubscriberMatc
 from penstock.errors import UserError
 
 KINDS = ("pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "mac")  # the order of their profiles
+USED = 0.92  # of the places for keys
 SPACES = {kind: space for space, kind in enumerate(KINDS)}  # of their keys
 
 
@@ -46,19 +47,42 @@ def key_of(match: Match) -> int:
     return find.key(SPACES[match.kind], match.fields)
 
 
-def match_of(given: object, key: KeyPath) -> Match:
-    """Return the match of one subscriber from plain values, `{"vlan": [100, 7]}`. Raises UserError that begins with the path."""
+class BadMatch(ValueError):
+    """What is no match: where, below the match, and a sentence without its subject."""
+
+    def __init__(self, key: KeyPath, words: str) -> None:
+        super().__init__(words)
+        self.key = key
+
+
+def read_match(given: object) -> Match:
+    """Return the match of one subscriber from plain values, `{"vlan": [100, 7]}`. Raises BadMatch."""
     if not isinstance(given, Mapping):
-        raise UserError(f"{path_text(key)}: must be keys with values such as {{'vlan': [100, 7]}}, not {describe(given)}")
+        raise BadMatch((), f"must be keys with values such as {{'vlan': [100, 7]}}, not {describe(given)}")
     data = dict(given)
     try:
         (found,) = matches(SubscriberMatch.model_validate(data), 1)
     except ValidationError as error:
-        place, words = first_error(error, data)
-        raise UserError(f"{path_text((*key, *place))}: {words}") from None
+        raise BadMatch(*first_error(error, data)) from None
     except ValueError as error:
-        raise UserError(f"{path_text(key)}: {error}") from None
+        raise BadMatch((), str(error)) from None
     return found
+
+
+def match_of(given: object, key: KeyPath) -> Match:
+    """Return the match of one subscriber from plain values. Raises UserError that begins with the path."""
+    try:
+        return read_match(given)
+    except BadMatch as bad:
+        raise UserError(f"{path_text((*key, *bad.key))}: {bad}") from None
+
+
+def match_of_key(key: int) -> Match:
+    """Return the match that has become a key."""
+    kind, fields = KINDS[key >> 76], key & (1 << 64) - 1
+    if kind == "two_tags":
+        return Match(kind, (fields >> 12, fields & 0xFFF))
+    return Match(kind, (fields >> 48, fields & (1 << 48) - 1) if kind == "pppoe" else (fields,))
 
 
 def _mac(value: int) -> str:

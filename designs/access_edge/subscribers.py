@@ -20,6 +20,7 @@ from penstock.basics.where import KeyPath, path_text
 from penstock.designs.access_edge import find
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.matches import (
+    USED,
     Match,
     Profile,
     class_of,
@@ -39,7 +40,6 @@ from penstock.scenarios.scenario import Document
 
 NO_QUEUE = 0xFFFF_FFFF  # of a frame that the hardware drops
 ANY_QUEUE = 0xFFFF_FFFE  # of one of which only the hardware can say where it belongs
-USED = 0.92  # of the places for keys
 VALUES = {"none": 1, "dscp": 64, "pcp": 8, "mpls": 8}  # of what gives the class
 WINDOW_BYTES = 128  # of a frame that are read
 GATEWAY = b"\x02\x00\x00\x00\xff\xfe"
@@ -149,6 +149,11 @@ class Subscribers:
                 self._document.fail(key, f"has subscriber {ident}, which another entry of `subscribers` has already")
             self._entry[ident] = int(key[1])
             self.found.append(Found(ident, entry.name, match, base, each - 1))
+
+    @property
+    def settings(self) -> HeaderSettings:
+        """How queues are found."""
+        return self._settings
 
     # ---- what the hardware is told
 

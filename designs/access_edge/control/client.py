@@ -27,6 +27,7 @@ from penstock.v1 import (
     audit_pb2_grpc,
     counters_pb2_grpc,
     device_pb2_grpc,
+    headers_pb2_grpc,
     queues_pb2_grpc,
     registers_pb2_grpc,
     subscribers_pb2,
@@ -74,6 +75,7 @@ class Client:
         self.queues = queues_pb2_grpc.QueuesStub(self.channel)
         self.gates = queues_pb2_grpc.GatesStub(self.channel)
         self.aqm = queues_pb2_grpc.AqmSettingsStub(self.channel)
+        self.headers = headers_pb2_grpc.HeadersStub(self.channel)
         self.counters = counters_pb2_grpc.CountersStub(self.channel)
         self.audit = audit_pb2_grpc.AuditStub(self.channel)
         self.registers = registers_pb2_grpc.RegistersStub(self.channel)

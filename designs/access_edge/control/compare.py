@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import PARENT_COLUMNS, QUEUE_COLUMNS
 from penstock.designs.access_edge.control.plant import NONE, Plant
+from penstock.driver.carrier import reads
 
 AT_ONCE = 256  # queues of a program
 LET_GO_SECONDS = 1e-4  # between two parts: a thread that waits for the lock would not wake up in time if it was taken again at once
@@ -31,7 +33,7 @@ class Difference:
 def differences(plant: Plant) -> list[Difference]:
     """Return what is different in all subscribers, their queues and those of places that had one, and nodes and ports that are set. What is
     said of one of them is of one moment; between two parts others may change something. Raises CarrierError."""
-    found: list[Difference] = []
+    found = _of_keys(plant)
     for level in ("subscriber", "node", "port"):
         begin, count = 0, max(1, AT_ONCE // (plant.facts.queues_per_subscriber if level == "subscriber" else 1))
         while True:
@@ -44,6 +46,15 @@ def differences(plant: Plant) -> list[Difference]:
             begin = int(some[-1]) + 1
             time.sleep(LET_GO_SECONDS)
     return found
+
+
+def _of_keys(plant: Plant) -> list[Difference]:
+    """Return whether the device has fewer keys of headers than are intended; it may have more that a scenario gave it."""
+    if not plant.facts.header_profiles:
+        return []
+    with plant.lock:
+        wanted, (there,) = len(plant.keys.value_of), plant.carrier.run(reads([registers.address("find_keys")])).tolist()
+    return [Difference("headers", "matches", wanted, there)] if there < wanted else []
 
 
 def _there(plant: Plant, level: str) -> NDArray[np.int64]:

@@ -48,6 +48,8 @@ class Facts:
     busiest: int = 0  # places of the table that its scan fills; 0: it cannot scan
     sojourn: bool = False  # it keeps time stamps of packets, so a snapshot has the sojourn time of the head
     node_counters: bool = False  # it counts by node and class, too
+    header_profiles: int = 0  # kinds of matches that it can look for in headers; 0: it does not find queues there
+    header_entries: int = 0  # places for their keys
     name: str = "of the device"
     own_scheduler: None = None  # registers do not tell of one
 
@@ -89,6 +91,8 @@ def ask(carrier: Carrier) -> Facts:
         raise CarrierError(f"{carrier.name}: has an AQM of its own, whose settings this software does not know")
     sizes = (said["queues_per_subscriber"], said["nodes"], said["ports"], said["classes"], bool(feature("guarantees")))
     tree = Tree(*sizes) if feature("hierarchy") else None
+    headers = ("find_profiles", "find_entries") if feature("headers") else ()
+    profiles, entries = carrier.run(reads(registers.address(name) for name in headers)).tolist() if headers else (0, 0)
     return Facts(
         block.minor,
         said["queues"],
@@ -103,6 +107,8 @@ def ask(carrier: Carrier) -> Facts:
         said["busiest_places"] if block.minor >= SCANS_SINCE else 0,
         bool(feature("sojourn")),
         bool(feature("node_counters")),
+        profiles,
+        entries,
     )
 
 

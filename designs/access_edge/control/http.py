@@ -23,13 +23,16 @@ from numpy.typing import NDArray
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from penstock.designs.access_edge.control import metrics
+from penstock.designs.access_edge.control.keys import read
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
+from penstock.designs.access_edge.control.search import understood
 from penstock.designs.access_edge.control.server import is_local
 from penstock.designs.access_edge.control.services import problem_of
 from penstock.designs.access_edge.control.services.counters import queue_counters
 from penstock.designs.access_edge.control.sweep import COLUMNS, Sweep
 from penstock.designs.access_edge.control.waiting import Entry
+from penstock.designs.access_edge.matches import match_of_key
 from penstock.driver.carrier import CarrierError
 from penstock.errors import UserError
 
@@ -115,6 +118,7 @@ class Site:
             "nodes": nodes,
             "nodes_left_out": len(listed["node"]) - len(nodes),
             "classes": listed["class"],
+            "headers": sweep.headers and sweep.headers.as_dict(),
             "reasons": [{"reason": name, "packets": packets, "bytes": size} for name, (packets, size) in sweep.reasons.items()],
         }
 
@@ -152,6 +156,8 @@ class Site:
             "guarantee_bps": message.guarantee_bps,
             "weight": message.weight if message.HasField("weight") else 1,
             "gate_closed": message.gate_closed,
+            "bypass": message.bypass,
+            "matches": [read(one, "matches").shown for one in message.matches],
             "version": message.version,
             "tells_sojourn": plant.facts.sojourn,
             "queues": queues,
@@ -161,7 +167,17 @@ class Site:
         known(query, "q")
         text = wanted(query, "q")
         found = self._plant.page("", FOUND + 1, None, text)
-        subscribers = [{"name": each.name, "node": each.node, "gate_closed": each.gate_closed} for each in found[:FOUND]]
+        if (test := understood(text)) is not None:  # those of this VLAN, session or address go first
+            by_match = self._plant.page("", FOUND + 1, None, "", lambda key: test(match_of_key(key)))
+            names = {each.name for each in by_match}
+            found = [*by_match, *(each for each in found if each.name not in names)]
+        subscribers = [
+            {
+                "name": each.name, "node": each.node, "gate_closed": each.gate_closed,
+                "matches": [read(one, "matches").shown for one in each.matches],
+            }
+            for each in found[:FOUND]
+        ]  # fmt: skip
         return {"subscribers": subscribers, "more": len(found) > FOUND}
 
     def _queues(self, queues: NDArray[np.int64]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ A row has the message of the noun as it was asked for, so a store outlives versi
 
 import contextlib
 import itertools
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UserError
-from penstock.v1 import subscribers_pb2, tree_pb2
+from penstock.v1 import headers_pb2, subscribers_pb2, tree_pb2
 
 DAY_SECONDS = 86_400
 KEPT_ANSWERS, MOST_ANSWERS = 10_000, 1_000_000  # so many are kept whatever the clock says, and so many at most
@@ -20,6 +21,7 @@ KEPT_ANSWERS, MOST_ANSWERS = 10_000, 1_000_000  # so many are kept whatever the 
 # last ones, whatever the clock says. A line has at most MAX_WHAT bytes of each word, so all of it at most 80 MB.
 KEPT_LINES = {"audit": 100_000, "refused": 10_000}
 LOG_DAYS, LEAST_LINES, LOOK_LINES = 400, 1_000, 256
+KEY_BYTES = 10  # of headers
 MAX_WHO, MAX_WHAT = 128, 400  # bytes
 # SQLite's own log (WAL): written back at so many pages of 4 kB, and written anew from its beginning then. It is given ROOM bytes when the
 # store is opened: a write into a file that need not grow is durable in half of the time.
@@ -57,6 +59,10 @@ _MIGRATIONS = (
     # Whose the counters of a place are that were kept: `came` is the version that made a subscriber, and no change of it changes that.
     """
     ALTER TABLE subscriber ADD COLUMN came INTEGER NOT NULL DEFAULT 0;
+    """,
+    # Keys of headers that may be in the device and are not intended.
+    """
+    CREATE TABLE gone_key (key BLOB PRIMARY KEY) WITHOUT ROWID;
     """,
 )
 
@@ -268,6 +274,37 @@ class Intent:
     def retired(self) -> list[int]:
         """Return the places that had a subscriber and are empty."""
         return [index for (index,) in self._db.execute("SELECT idx FROM retired ORDER BY idx")]
+
+    # ---- headers
+
+    def keys_go(self, keys: Iterable[int]) -> None:
+        """Remember keys that may be in the device and are not intended."""
+        if rows := [(key.to_bytes(KEY_BYTES, "big"),) for key in keys]:
+            self._begin()
+            self._db.executemany("INSERT OR IGNORE INTO gone_key VALUES (?)", rows)
+
+    def keys_are_gone(self, keys: Iterable[int]) -> None:
+        """Forget such keys."""
+        if rows := [(key.to_bytes(KEY_BYTES, "big"),) for key in keys]:
+            self._begin()
+            self._db.executemany("DELETE FROM gone_key WHERE key = ?", rows)
+
+    def gone_keys(self) -> list[int]:
+        """Return them."""
+        return [int.from_bytes(key, "big") for (key,) in self._db.execute("SELECT key FROM gone_key")]
+
+    def headers(self) -> headers_pb2.HeaderSettings | None:
+        """Return how queues are found in headers, if somebody has said."""
+        found = self._db.execute("SELECT intent FROM parent WHERE level = 'headers'").fetchone()
+        return headers_pb2.HeaderSettings.FromString(found[0]) if found else None
+
+    def seed(self) -> int:
+        """Return what the device's hash is made from: drawn once, since who knows it can crowd the table."""
+        (found,) = self._db.execute("SELECT value FROM meta WHERE key = 'seed'").fetchone() or (None,)
+        if found is None:
+            found = int.from_bytes(os.urandom(7), "big")
+            self._db.execute("INSERT INTO meta VALUES ('seed', ?)", (found,))
+        return int(found)
 
     # ---- nodes and ports
 

@@ -43,6 +43,8 @@ class Many:
                 return None
             codes, parents, nodes = found
             places = self._places(messages, names)
+            if places is not None and plant.keys.of and not plant.keys.of.keys().isdisjoint(places.tolist()):
+                return None  # they have matches, which go
             return None if places is None else self._do(messages, names, places, codes, parents, nodes)
 
     def _numbers(self, messages: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None:

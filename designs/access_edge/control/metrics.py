@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.found import Found
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.problems import invalid
 from penstock.designs.access_edge.control.services.counters import queue_counters
@@ -115,6 +116,26 @@ def _always(plant: Plant, sweep: Sweep) -> Iterator[Metric]:
         for reason, counts in reasons:
             family.add_metric([reason], counts[which])
         yield family
+    if sweep.headers:
+        yield from _headers(sweep.headers)
+
+
+def _headers(found: Found) -> Iterator[Metric]:
+    hits = CounterMetricFamily("penstock_headers_hits", "Frames whose subscriber was found in headers, by kind of match", labels=["match"])
+    misses = CounterMetricFamily(
+        "penstock_headers_misses", "Frames with such headers and of no subscriber, by kind of match", labels=["match"]
+    )
+    for kind, hit, missed in found.profiles():
+        hits.add_metric([kind], hit)
+        misses.add_metric([kind], missed)
+    yield hits
+    yield misses
+    yield CounterMetricFamily("penstock_headers_without_profile", "Frames with none of the headers looked for", value=found.without_profile)
+    endings = CounterMetricFamily("penstock_headers_ended", "Frames by why reading of their headers ended", labels=["ending", "malformed"])
+    for name, frames, malformed in found.ended():
+        endings.add_metric([name, str(malformed).lower()], frames)
+    yield endings
+    yield GaugeMetricFamily("penstock_headers_keys", "Matches of subscribers that the device has", value=found.keys)
 
 
 def _queues(plant: Plant, sweep: Sweep, queues: NDArray[np.int64]) -> Iterator[Metric]:

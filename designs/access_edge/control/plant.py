@@ -22,14 +22,16 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import Codes
 from penstock.designs.access_edge.control.facts import Facts, ask
 from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.keys import KeyProgram, Keys, Pairs
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs, read_back
 from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
-from penstock.driver.carrier import Carrier, CarrierError
-from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
+from penstock.driver.carrier import Carrier, CarrierError, reads
+from penstock.v1 import common_pb2, headers_pb2, subscribers_pb2, tree_pb2
 
 Subscriber = subscribers_pb2.Subscriber
 MAX_NAME = 128
@@ -52,6 +54,7 @@ class _Change(NamedTuple):
     queues: tuple[int, ...]
     parent: int
     node: int
+    keys: Pairs = ()
 
 
 @dataclass
@@ -64,20 +67,30 @@ class Batch:
     since: Any = field(default_factory=dict)  # Plant.since, as it was: by place, or an array in the order of `before`
     ident: str = ""  # of a request that is done once
     asked: list[tuple[Subscriber, int | None, int]] = field(default_factory=list)  # messages, and index and version as they were asked for
+    keys: set[int] = field(default_factory=set)  # that a place had before, or has now
 
     def touched(self) -> set[int | str]:
         """Return places, names and request ids that it has to do with. What touches none of them does not depend on it."""
         found: set[int | str] = set(self.before)
         found.update(message.name for message in self.before.values() if message)
         found.update(change.message.name for change in self.changes.values() if change.message)
+        found.update(f"\nkey {key}" for key in self.keys)
         return found | {f"\n{self.ident}"} if self.ident else found
 
 
 class Plant:
     """A device and what is intended for it. Its methods may be called from any thread; changes go one after the other."""
 
-    def __init__(self, carrier: Carrier, facts: Facts, intent: Intent, line_bps: int | None = None) -> None:
-        """`line_bps`: of the egress link, if it is known. Raises UserError, CarrierError."""
+    def __init__(
+        self,
+        carrier: Carrier,
+        facts: Facts,
+        intent: Intent,
+        line_bps: int | None = None,
+        headers: headers_pb2.HeaderSettings | None = None,
+    ) -> None:
+        """`line_bps`: of the egress link, if it is known; `headers`: how queues are found as long as nobody has said. Raises UserError,
+        CarrierError."""
         self.carrier, self.facts, self.intent = carrier, facts, intent
         self.lock = threading.RLock()  # store, arrays, programs
         self.codes, self.programs = Codes(facts, line_bps), Programs(facts)
@@ -97,6 +110,8 @@ class Plant:
         self.nodes: dict[int, tree_pb2.Node] = {}
         self.ports: dict[int, tree_pb2.Port] = {}
         self.revision = intent.revision()
+        self.keys = Keys(facts, headers)
+        self.before_kinds: Callable[[], object] = lambda: None  # called before other kinds of matches are looked for
         self.pause: Callable[[], object] = lambda: None  # called where the calling thread is going to wait
         self.turn: Callable[[str], contextlib.AbstractContextManager[None]] = lambda client: contextlib.nullcontext()  # of a client
         self.calm = threading.Event()  # no stream sets many up now
@@ -150,6 +165,7 @@ class Plant:
             self._retired = set(self.intent.retired())
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
+            self._restore_keys(changes)
             if self.facts.hierarchy:  # a node that nobody has set here hangs from where the device has it
                 self.port_of[:] = self.read_back("node", range(self.facts.hierarchy.nodes), ["parent"])[:, 0]
             applied = common_pb2.Applied()
@@ -162,8 +178,30 @@ class Plant:
                     words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
                     self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
             self.write(np.fromiter(changes, dtype=np.int64), applied)
+            self._tell_keys(applied)
             self._stale = False
             return applied
+
+    def _restore_keys(self, changes: dict[int, _Change]) -> None:
+        """Intend the keys of these subscribers, and that those are gone which the store has as gone."""
+        self.keys.gone = set(self.intent.gone_keys())
+        self.keys.forget()
+        given = self.intent.headers()
+        try:
+            self.keys.give(given)
+        except Problem as problem:
+            self.keys.give(None)
+            self.passed_over.append(f"headers cannot be as they are intended ({problem.status().message}); set them anew")
+        for change in changes.values():
+            if not change.keys or change.message is None:
+                continue
+            try:
+                self.keys.check(change.place, change.keys, change.message.name, self.name_of)
+            except Problem as problem:
+                words = f"subscriber {change.message.name!r} is not found in headers ({problem.status().message})"
+                self.passed_over.append(f"{words}; replace or delete it. Its frames are nobody's")
+            else:
+                self.keys.claim(change.place, change.keys)
 
     def _intended(self) -> Iterator[tuple[int, _Change]]:
         """Yield what the store has of subscribers, by place."""
@@ -209,15 +247,18 @@ class Plant:
                 return copy
             return self.intent.get(index)
 
-    def page(self, after: str, count: int, node: int | None, contains: str) -> list[Subscriber]:
-        """Return at most `count` subscribers behind a name, by name."""
+    def page(
+        self, after: str, count: int, node: int | None, contains: str, matches: Callable[[int], bool] | None = None
+    ) -> list[Subscriber]:
+        """Return at most `count` subscribers behind a name, by name; `matches`: only at places that have a key like this."""
         with self.lock:
+            places = None if matches is None else {place for place, keys in self.keys.of.items() if any(map(matches, keys))}
             if self._by_name is None:
                 self._by_name = sorted(self.index_of)
             found: list[int] = []
             for name in itertools.islice(self._by_name, bisect.bisect_right(self._by_name, after), None):
                 index = self.index_of[name]
-                if contains in name and (node is None or self.node_of[index] == node):
+                if contains in name and (node is None or self.node_of[index] == node) and (places is None or index in places):
                     found.append(index)
                     if len(found) == count:
                         break
@@ -350,6 +391,7 @@ class Plant:
                             self.intent.remember(request.once.ident, request.once.digest, answer)
                         self._log(request.entry)
             except BaseException as error:
+                self.keys.gone = None  # to be asked for again
                 for request in reversed(made):
                     self._undo(request.batch)
                     if request.entry:
@@ -443,6 +485,7 @@ class Plant:
             if known is not None and wanted.HasField("index") and wanted.index != known:
                 raise invalid(f"{wanted.name!r} has place {known:,} and keeps it, so it cannot be {wanted.index:,}", "index")
             change = self._change(wanted, self._place(wanted) if known is None else known)
+            self.keys.check(change.place, change.keys, wanted.name, self.name_of)
             self.revision += 1
             batch.asked.append((wanted, wanted.index if wanted.HasField("index") else None, wanted.version))
             wanted.index, wanted.version = change.place, self.revision
@@ -451,6 +494,8 @@ class Plant:
             batch.since[change.place] = int(self.since[change.place])
             batch.before[change.place] = self.intent.get(change.place) if self.taken[change.place] else None
         self._name(change.place, change.message)
+        batch.keys.update(self.keys.of.get(change.place, ()), (key for key, _ in change.keys))
+        self.keys.claim(change.place, change.keys)
         batch.changes[change.place] = change
 
     def _place(self, wanted: Subscriber) -> int:
@@ -490,6 +535,9 @@ class Plant:
     def _change(self, message: Subscriber, index: int) -> _Change:
         """Return a subscriber as the device will have it. Raises Problem."""
         self.check_size(message)
+        keys, original = self.keys.pairs(message, index), message
+        if message.bypass:
+            message = _bypassed(message)
         each, closed = self.facts.queues_per_subscriber, message.gate_closed
         known = self.codes.known(closed)
         numbers: list[int] = []
@@ -514,7 +562,7 @@ class Plant:
                 "the device has no hierarchy: a subscriber has neither node, rate, burst, weight nor guarantee; its queue has a rate",
                 "node",
             )
-        return _Change(index, message, tuple(numbers), parent, node)
+        return _Change(index, original, tuple(numbers), parent, node, keys)
 
     # ---- names, arrays, store
 
@@ -548,9 +596,11 @@ class Plant:
     def _rename_back(self, batch: Batch) -> None:
         for index in batch.before:  # first all go: a name may have moved from one place to another
             self._name(index, None)
+            self.keys.claim(index, ())
         for index, message in batch.before.items():
             if message:
                 self._name(index, message)
+                self.keys.claim(index, self._as_it_can_be(message, index).keys)
         self.since[list(batch.before)] = self._since_of(batch)
 
     def name(self, names: list[str], places: NDArray[np.int64], version: int) -> None:
@@ -575,7 +625,7 @@ class Plant:
     def _arrange(self, changes: Collection[_Change]) -> None:
         if len(changes) <= FEW:
             each = self.facts.queues_per_subscriber
-            for index, _, queues, parent, node in changes:
+            for index, _, queues, parent, node, _ in changes:
                 self.queue_code[index * each : (index + 1) * each] = queues
                 self.parent_code[index], self.node_of[index] = parent, node
         else:
@@ -602,6 +652,7 @@ class Plant:
             self.intent.delete(gone)
             self.intent.set_revision(self.revision)
         self._put(there)
+        self._store_keys()
         if self._retired:
             self.intent.occupy(m.index for m in there if m.index in self._retired)
             self._retired.difference_update(m.index for m in there)
@@ -626,6 +677,7 @@ class Plant:
                 self.intent.delete(batch.before)
                 self.intent.put([m.index for m in old], [m.SerializeToString() for m in old], [since[m.index] for m in old])
                 self.intent.occupy(m.index for m in old)
+                self.intent.keys_go(batch.keys)  # a part may be in the device; those that it had are intended again
                 if batch.ident:
                     self.intent.forget(batch.ident)
         except Problem:
@@ -656,7 +708,9 @@ class Plant:
             return
         indices = places.astype(np.uint32)
         indices.sort()
+        self._tell(self.keys.going(), applied)
         self._run(self.programs.change(indices, self.queue_code, self.parent_code, self.node_of, self.codes.rows()), applied)
+        self._tell_keys(applied)
         applied.subscribers += len(indices)
         applied.queues += len(indices) * self.facts.queues_per_subscriber
 
@@ -666,7 +720,39 @@ class Plant:
         self.programs.forget()  # of the parents: `tree_index` has moved
         return self.carrier.run(read_back(level, indices, fields)).reshape(len(indices), len(fields))
 
-    def _run(self, program: Program, applied: common_pb2.Applied) -> None:
+    def _tell_keys(self, applied: common_pb2.Applied) -> None:
+        """Bring the keys that are intended to the device. A key comes behind the queues that it leads to, and in front of the profile that
+        looks for it; one that is not intended goes in front of them. Raises CarrierError."""
+        if self.keys.must_be_set_up:
+            (there,) = self.carrier.run(reads([registers.address("find_keys")])).tolist()
+            self.before_kinds()
+            self._tell(self.keys.set_up(there, self.intent.seed()), applied)
+            self.keys.is_set_up()
+        self._tell(self.keys.going(), applied)
+        self._tell(self.keys.coming(), applied)
+        if (program := self.keys.other_kinds()) is not None:
+            self.before_kinds()
+            self._tell(program, applied)
+            self.keys.is_set_up()
+
+    def _tell(self, program: KeyProgram | None, applied: common_pb2.Applied) -> None:
+        if program is not None:
+            self.keys.doubt(program)
+            self._run(program, applied)
+            self.keys.done(program)
+
+    def _store_keys(self) -> None:
+        """Have the store know which keys may be in the device and are not intended."""
+        if self.keys.gone is None:
+            self.keys.gone = set(self.intent.gone_keys())
+        more, less = self.keys.to_be_stored()
+        if more or less:
+            self.intent.keys_go(more)
+            self.intent.keys_are_gone(less)
+            self.keys.gone.update(more)
+            self.keys.gone.difference_update(less)
+
+    def _run(self, program: Program | KeyProgram, applied: common_pb2.Applied) -> None:
         """Do a program. Raises CarrierError, also where the device was lost and is not set anew yet: a program is of what it had."""
         begin = self.carrier.cycles()
         try:
@@ -679,9 +765,37 @@ class Plant:
             raise CarrierError(f"{self.carrier.name}: the device was gone, and is not set anew yet")
         if program.refused(found):
             self.programs.forget()
-            raise _Refused(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
+            raise _Refused(f"{self.carrier.name}: {program.words(found)}")
         applied.bus_writes += program.writes
         applied.device_cycles += max(0, self.carrier.cycles() - begin)
+
+    # ---- headers
+
+    def set_headers(self, wanted: headers_pb2.HeaderSettings) -> headers_pb2.HeaderSettings:
+        """Say how queues are found in headers, and return it with its version. Raises Problem."""
+        if not self.facts.header_profiles:
+            raise Problem(Code.FAILED_PRECONDITION, "the device does not find queues in headers")
+        with self.lock:
+            old, revision = self.keys.given, self.revision
+            check_version(wanted.version, old.version if old else 0, "headers")
+            wanted.version = revision + 1
+            self.keys.give(wanted)
+            try:
+                with self._transaction():
+                    self.intent.put_parent("headers", 0, wanted.version, wanted.SerializeToString())
+                    self._log(self._entry())
+            except BaseException:
+                self.keys.give(old)
+                raise
+            self.revision = wanted.version
+            try:
+                self._tell_keys(common_pb2.Applied())
+            except BaseException as error:
+                self._stale = True
+                if not isinstance(error, Exception):
+                    raise
+                raise Problem(Code.UNAVAILABLE, f"{error}; it is intended, and the device will be set when it answers again") from None
+            return wanted
 
     # ---- nodes and ports
 
@@ -758,6 +872,19 @@ def _share(applied: common_pb2.Applied, requests: list[Request], each: int) -> N
         own.subscribers, own.queues = count, count * each
         own.bus_writes, own.device_cycles = -(-writes * count // left), cycles * count // left
         left, writes, cycles = left - count, writes - own.bus_writes, cycles - own.device_cycles
+
+
+def _bypassed(message: Subscriber) -> Subscriber:
+    """Return a subscriber whose queues hold nothing back: of its settings class, weight and gate stay."""
+    made = Subscriber(name=message.name, node=message.node, gate_closed=message.gate_closed)
+    if message.HasField("weight"):
+        made.weight = message.weight
+    for queue in message.queues:
+        one = made.queues.add()
+        for name in ("traffic_class", "weight"):
+            if queue.HasField(name):
+                setattr(one, name, getattr(queue, name))
+    return made
 
 
 def check_version(wanted: int, there: int, what: str) -> None:

@@ -46,6 +46,10 @@ class Program:
             self.writes + other.writes,
         )
 
+    def words(self, found: Words) -> str:
+        """Return that something was refused."""
+        return f"the device has refused a command (status {int(found[-1]):#x})"
+
     def refused(self, found: Words) -> bool:
         """Return whether what was read says that something was refused."""
         *indices, status = found.tolist()

@@ -9,6 +9,7 @@ from pathlib import Path
 from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.http import pages
 from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.keys import settings_of_plan
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.server import Tls, serving
 from penstock.designs.access_edge.control.sweep import Sweep
@@ -19,7 +20,7 @@ from penstock.driver.carrier import Carrier
 def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) -> None:
     """Serve until Ctrl-C. The intent is brought to the device first; then `ready` is told the addresses. Raises UserError, CarrierError."""
     with _new_store_goes(given.store) as served, contextlib.closing(Intent(given.store)) as intent:
-        plant = Plant(carrier, ask(carrier), intent, given.line_bps)
+        plant = Plant(carrier, ask(carrier), intent, given.line_bps, settings_of_plan(given.plan))
         plant.restore()
         for words in plant.passed_over:
             print(f"penstock: {given.store}: {words}", file=sys.stderr, flush=True)

@@ -18,7 +18,7 @@ from grpc_reflection.v1alpha import reflection
 from penstock.designs.access_edge.control import certificates
 from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
-from penstock.designs.access_edge.control.services import audit, counters, device, queues, registers, subscribers, tree
+from penstock.designs.access_edge.control.services import audit, counters, device, headers, queues, registers, subscribers, tree
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.workers import Workers
 from penstock.errors import UserError
@@ -29,6 +29,8 @@ from penstock.v1 import (
     counters_pb2_grpc,
     device_pb2,
     device_pb2_grpc,
+    headers_pb2,
+    headers_pb2_grpc,
     queues_pb2,
     queues_pb2_grpc,
     registers_pb2,
@@ -201,8 +203,9 @@ def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any
     counters_pb2_grpc.add_CountersServicer_to_server(counters.Counters(plant, sweep, limits), server)
     registers_pb2_grpc.add_RegistersServicer_to_server(registers.Registers(plant), server)
     device_pb2_grpc.add_DeviceServicer_to_server(device.Device(plant), server)
+    headers_pb2_grpc.add_HeadersServicer_to_server(headers.Headers(plant), server)
     audit_pb2_grpc.add_AuditServicer_to_server(audit.Audit(plant), server)
-    files = (audit_pb2, subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2)
+    files = (audit_pb2, subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2, headers_pb2)
     names = [service.full_name for file in files for service in file.DESCRIPTOR.services_by_name.values()]
     found = health.HealthServicer()
     for name in ("", *names):

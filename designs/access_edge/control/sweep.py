@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import busiest
+from penstock.designs.access_edge.control import found as headers
 from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.plant import NONE, Plant
 from penstock.driver.carrier import READ, TIME, WAIT, WRITE, Carrier, CarrierError
@@ -163,7 +164,9 @@ class Sweep:
         self._by_node: Counts | None = np.zeros(shape, dtype=np.uint64)  # None: what is kept does not tell
         self._by_node_times: NDArray[np.int64] = np.zeros(shape[:2], dtype=np.int64)  # ns of the device; 0: not read yet
         self._by_node_at, self._by_node_took = 0.0, 0.0  # time.monotonic() of the last reading; seconds that it took
+        self.headers = headers.Found() if plant.facts.header_profiles else None
         self._load()
+        plant.before_kinds = self.look_at_headers  # profiles change what their counters are of
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweep", daemon=True)
 
@@ -261,6 +264,7 @@ class Sweep:
         self.find_busiest()
         self._let_streams_go()
         self.look_at_nodes()
+        self.look_at_headers()
         by_reason = reasons(self._plant.carrier)
         with self.done:  # sums and their parts are shown together
             self.reasons = by_reason
@@ -297,6 +301,12 @@ class Sweep:
                 most = waiting.most_elsewhere + 2 * facts.max_frame_bytes
                 self.queued[others, 1] = np.minimum(self.queued[others, 1], most)
         self._scanned_at = time.monotonic()
+
+    def look_at_headers(self) -> None:
+        """Read the counters of how queues were found in headers, where the device has them. Raises CarrierError."""
+        if self.headers:
+            with self._plant.lock, self.done:
+                self.headers.take(*headers.read(self._plant.carrier), self._plant.keys.kinds)
 
     def look_at_nodes(self) -> None:
         """Read the counters by node and class, where the device has them: sums and rates of device, nodes, ports and classes. Raises
@@ -375,6 +385,7 @@ class Sweep:
             values |= {f"sums_{level}": some.copy() for level, some in self._sums.items()}
             if self._by_node is not None:
                 values["by_node"] = self._by_node
+            values |= self.headers.arrays() if self.headers else {}
         np.savez_compressed(file, **values)  # type: ignore[arg-type]
         with self._plant.lock:
             self._plant.intent.keep("sweep", file.getvalue())
@@ -397,6 +408,8 @@ class Sweep:
             by_node = found.get("by_node")
             fits = by_node is not None and self._by_node is not None and by_node.shape == self._by_node.shape
             self._by_node = by_node if fits else None
+            if self.headers:
+                self.headers.load(found)
             for level in LEVELS:
                 if found[f"sums_{level}"].shape == self._sums[level].shape:
                     self._sums[level][:] = found[f"sums_{level}"]

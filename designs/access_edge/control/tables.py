@@ -1,32 +1,46 @@
-"""Subscribers as people and spreadsheets have them: CSV and YAML, rates with units.
+"""Subscribers as people and spreadsheets have them: CSV, YAML and JSON, rates with units.
 
 A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. Where that is its only one and
-has no value of a queue, there is none. The YAML is the same nested.
+has no value of a queue, there is none. YAML and JSON are the same nested.
 """
 
 import csv
 import io
 import itertools
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from penstock.basics.units import describe, format_rate, parse_rate, parse_size
 from penstock.designs.access_edge.control.fields import put, text
+from penstock.designs.access_edge.control.keys import plain
 from penstock.errors import UserError
 from penstock.v1 import common_pb2, subscribers_pb2
 
-OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "guarantee", "gate")
+OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "guarantee", "gate", "bypass")
+OF_MATCH = ("vlan", "pppoe", "mac", "ipv4", "ipv6", "mpls")
 OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "guarantee", "aqm", "ecn")
-COLUMNS = (*OF_SUBSCRIBER, *(f"queue_{name}" for name in OF_QUEUE))
+COLUMNS = (*OF_SUBSCRIBER, *OF_MATCH, *(f"queue_{name}" for name in OF_QUEUE))
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
+_TAG = re.compile(r"[.,/ ]\s*")  # between outer and inner VLAN
 Subscriber = subscribers_pb2.Subscriber
 Located = tuple[str, Subscriber]  # where an entry stands, and what it says
 
 
 def read(path: Path) -> Iterator[Located]:
-    """Yield the subscribers of a file, `.csv`, `.yaml` or `.yml`, each behind where it stands. Raises UserError that begins with that."""
+    """Yield the subscribers of a file (`.csv`, `.yaml`, `.yml`, `.json`), each behind where it stands. Raises UserError that begins so."""
     return once(_entries(path))
+
+
+def is_own(path: Path) -> bool:
+    """Return whether a file of JSON has subscribers as `write` writes them, and is no OpenConfig."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False  # its reader says so
+    return isinstance(found, dict) and "subscribers" in found
 
 
 def once(entries: Iterable[Located]) -> Iterator[Located]:
@@ -50,7 +64,9 @@ def _entries(path: Path) -> Iterator[Located]:
         return _of_csv(path, text)
     if path.suffix in (".yaml", ".yml"):
         return _of_yaml(path, text)
-    raise UserError(f"{path}: must end with .csv, .yaml or .yml")
+    if path.suffix == ".json":
+        return _of_json(path, text)
+    raise UserError(f"{path}: must end with .csv, .yaml, .yml or .json")
 
 
 def write(path: Path, subscribers: Iterable[Subscriber]) -> int:
@@ -59,8 +75,10 @@ def write(path: Path, subscribers: Iterable[Subscriber]) -> int:
         text, count = _as_csv(subscribers)
     elif path.suffix in (".yaml", ".yml"):
         text, count = _as_yaml(subscribers)
+    elif path.suffix == ".json":
+        text, count = _as_json(subscribers)
     else:
-        raise UserError(f"{path}: must end with .csv, .yaml or .yml")
+        raise UserError(f"{path}: must end with .csv, .yaml, .yml or .json")
     new = path.with_name(f".{path.name}.new")
     try:
         new.write_text(text, encoding="utf-8")
@@ -79,6 +97,11 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
     found |= _present(subscriber, {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight", "guarantee": "guarantee_bps"})
     if subscriber.gate_closed:
         found["gate"] = "closed"
+    if subscriber.bypass:
+        found["bypass"] = True
+    given = [plain(match) for match in subscriber.matches]
+    if given:
+        found["match"] = given[0] if len(given) == 1 else given
     names = {"rate": "rate_bps", "burst": "burst_bytes", "limit_packets": "limit_packets", "limit_bytes": "limit_bytes",
              "class": "traffic_class", "weight": "weight", "guarantee": "guarantee_bps"}  # fmt: skip
     found["queues"] = [_present(queue, names) | _aqm_of(queue) for queue in subscriber.queues]
@@ -87,7 +110,7 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
 
 def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     """Return a subscriber from what YAML or a command says. Raises UserError that begins with `where`."""
-    _known(values, (*OF_SUBSCRIBER, "queues"), where)
+    _known(values, (*OF_SUBSCRIBER, "match", "queues"), where)
     made = Subscriber()
     for key, field, reader in (
         ("name", "name", _text), ("index", "index", _whole), ("node", "node", _whole), ("rate", "rate_bps", _rate),
@@ -98,11 +121,51 @@ def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     if gate not in ("open", "closed"):
         raise UserError(f"{where}: gate must be open or closed, not {gate!r}")
     made.gate_closed = gate == "closed"
+    made.bypass = bool(_flag(values.get("bypass"), f"{where}: bypass"))
+    given = values.get("match")
+    given = given if isinstance(given, list) else [] if given is None else [given]
+    made.matches.extend(match_of(one, f"{where}: match" + (f"[{number}]" if len(given) > 1 else "")) for number, one in enumerate(given))
     queues = values.get("queues") or []
     if not isinstance(queues, list) or not all(isinstance(queue, Mapping) for queue in queues):
         raise UserError(f"{where}: queues must be a list of settings")
     made.queues.extend(queue_of(queue, f"{where}: queues[{number}]") for number, queue in enumerate(queues))
     return made
+
+
+def match_of(values: object, where: str) -> subscribers_pb2.Match:
+    """Return a match. Raises UserError that begins with `where`."""
+    if not isinstance(values, Mapping):
+        raise UserError(f"{where}: must be keys with values such as vlan: [100, 7], not {describe(values)}")
+    _known(values, OF_MATCH, where)
+    made = subscribers_pb2.Match()
+    vlan = values.get("vlan")
+    if vlan is not None:
+        tags = vlan if isinstance(vlan, list | tuple) else _TAG.split(vlan.strip()) if isinstance(vlan, str) else [vlan]
+        for tag in tags:
+            number = _whole(tag, f"{where}: vlan")
+            if not 0 <= number < 4096:
+                raise UserError(f"{where}: vlan must be one VLAN id or two, 0 to 4,095, not {describe(vlan)}")
+            made.vlan.append(number)
+    for key in ("pppoe", "mpls"):
+        _set(made, key, values, key, _whole, where)
+    for key in ("mac", "ipv4", "ipv6"):
+        _set(made, key, values, key, _text, where)
+    return made
+
+
+def matches_of_cells(cells: Mapping[str, str], where: str) -> list[dict[str, Any]]:
+    """Return the matches of a row: cells with several have blanks between them; sessions and MAC addresses go together, one by one. Raises
+    UserError."""
+    words = {key: value.split() for key, value in cells.items()}
+    macs, sessions = words.get("mac", []), words.get("pppoe", [])
+    if sessions and len(macs) != len(sessions):
+        raise UserError(f"{where}: has {len(sessions)} pppoe and {len(macs)} mac; each session needs the MAC address of its subscriber")
+    found = (
+        [{"pppoe": session, "mac": mac} for session, mac in zip(sessions, macs, strict=True)]
+        if sessions
+        else [{"mac": mac} for mac in macs]
+    )
+    return [*found, *({key: one} for key in ("vlan", "ipv4", "ipv6", "mpls") for one in words.get(key, []))]
 
 
 def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
@@ -162,7 +225,8 @@ def _flag(value: object, where: str) -> bool | None:
 def _of_csv(path: Path, text: str) -> Iterator[Located]:
     for name, rows in itertools.groupby(_rows(path, text), key=lambda row: row[1]["name"]):
         (first, own, queue), *further = rows
-        made = of_dict(own, first)
+        cells = {key: own.pop(key) for key in OF_MATCH if key in own}
+        made = of_dict(own | {"match": matches_of_cells(cells, first)}, first)
         for where, more, _ in further:
             if set(more) != {"name"}:
                 raise UserError(f"{where}: {name} has its own values in its first row; this row is a further queue")
@@ -185,7 +249,7 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str], dict[str
         if None in row:
             raise UserError(f"{where}: has more values than there are columns")
         given = {key: value if key == "name" else value.strip() for key, value in row.items() if value and value.strip()}
-        own = {key: value for key, value in given.items() if key in OF_SUBSCRIBER}
+        own = {key: value for key, value in given.items() if key in OF_SUBSCRIBER or key in OF_MATCH}
         if "name" not in own:
             raise UserError(f"{where}: has no name")
         yield where, own, {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
@@ -208,6 +272,18 @@ def _of_yaml(path: Path, text: str) -> Iterator[Located]:
         found = YAML(typ="safe").load(text)
     except YAMLError as error:
         raise UserError(f"{path}: is no YAML ({' '.join(str(error).split())[:120]})") from None
+    yield from _listed(path, found)
+
+
+def _of_json(path: Path, text: str) -> Iterator[Located]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UserError(f"{path}: is no JSON") from None
+    yield from _listed(path, found)
+
+
+def _listed(path: Path, found: object) -> Iterator[Located]:
     entries = found.get("subscribers") if isinstance(found, dict) else None
     if not isinstance(entries, list):
         raise UserError(f"{path}: must have a list `subscribers`")
@@ -226,7 +302,7 @@ def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
     for subscriber in subscribers:
         count += 1
         values = as_dict(subscriber)
-        own = {key: value for key, value in values.items() if key != "queues"}
+        own = {key: value for key, value in values.items() if key not in ("queues", "match")} | _cells(subscriber)
         if not values["queues"]:
             writer.writerow(own)
         for queue in values["queues"]:
@@ -237,6 +313,23 @@ def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
             writer.writerow(own | cells)
             own = {"name": subscriber.name}
     return file.getvalue(), count
+
+
+def _cells(subscriber: Subscriber) -> dict[str, str]:
+    """Return the cells of a subscriber's matches. Raises UserError for what CSV cannot say."""
+    found: dict[str, list[str]] = {}
+    given = [plain(match) for match in subscriber.matches]
+    if any("pppoe" in one for one in given) and any(one.keys() == {"mac"} for one in given):
+        raise UserError(f"{subscriber.name}: has matches by session and by MAC address alone, which CSV cannot say; use .yaml or .json")
+    for one in given:
+        for key, value in one.items():
+            found.setdefault(key, []).append(".".join(map(str, value)) if isinstance(value, list) else str(value))
+    return {key: " ".join(values) for key, values in found.items()}
+
+
+def _as_json(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
+    entries = [as_dict(subscriber) for subscriber in subscribers]
+    return json.dumps({"subscribers": entries}, indent=1) + "\n", len(entries)
 
 
 def _as_yaml(subscribers: Iterable[Subscriber]) -> tuple[str, int]:

@@ -14,7 +14,14 @@ from penstock.testing.testkit import seed
 
 QUEUES, PLACES, CLOCK = 64, 8, 200_000_000
 FACTS = SimpleNamespace(
-    queues=QUEUES, busiest=PLACES, clock_hz=CLOCK, max_frame_bytes=1500, hierarchy=None, queues_per_subscriber=1, aqm="none"
+    header_profiles=0,
+    queues=QUEUES,
+    busiest=PLACES,
+    clock_hz=CLOCK,
+    max_frame_bytes=1500,
+    hierarchy=None,
+    queues_per_subscriber=1,
+    aqm="none",
 )
 
 

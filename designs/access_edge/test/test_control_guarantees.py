@@ -117,7 +117,7 @@ def test_guarantees_are_shown(ctl: Any, tmp_path: Path) -> None:
     plant = plant_of(mirror)
     with serving(plant, Sweep(plant, 1.0), [f"unix:{tmp_path / 'c.sock'}"]) as places:
         do = ctl(places[0])
-        assert "guarantees" in (said := do("device")[1]) and said.rstrip().endswith("True")
+        assert ["guarantees", "True"] in [line.split() for line in do("device")[1].splitlines()]
         words = ("--rate", "50Mbit/s", "--guarantee", "20Mbit/s", "--queue", "guarantee=2Mbit/s rate=5Mbit/s", "--queue", "class=1")
         status, out, err = do("subscriber", "add", "home", *words)
         assert status == 0 and "20 Mbit/s" in out, err

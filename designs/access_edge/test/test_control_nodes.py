@@ -20,7 +20,14 @@ from penstock.testing.testkit import seed
 NODES, CLASSES, CLOCK = 8, 3, 200_000_000
 PORT_OF = np.array([0, 1, 1, 0, 2, 3, 3, 1])
 FACTS = SimpleNamespace(
-    queues=64, busiest=0, clock_hz=CLOCK, hierarchy=Tree(4, NODES, 4, CLASSES), queues_per_subscriber=4, aqm="codel", node_counters=True
+    queues=64,
+    busiest=0,
+    clock_hz=CLOCK,
+    hierarchy=Tree(4, NODES, 4, CLASSES),
+    queues_per_subscriber=4,
+    aqm="codel",
+    node_counters=True,
+    header_profiles=0,
 )
 SHOWN = (
     "in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes", "aqm_drop_packets", "aqm_drop_bytes",

@@ -170,6 +170,93 @@ def plant_of(carrier: Any, path: Path | None = None) -> Plant:
     return plant
 
 
+class HeaderMirror(Mirror):
+    """Which finds queues in headers, too: keys and their values, profiles, misses. `crowded`: keys that it finds no place for."""
+
+    def __init__(self, config: Any, profiles: int = 8, entries: int = 256) -> None:
+        super().__init__(config)
+        at = registers.address
+        self.registers[at("features")] |= 1 << 21
+        self.registers |= {at("find_profiles"): profiles, at("find_entries"): entries}
+        self.entries = entries
+        self.keys: dict[int, int] = {}
+        self.profiles: dict[int, int] = {}
+        self.missing: dict[int, int] = {}
+        self.classes: dict[int, int] = {}
+        self.seeds: dict[int, int] = {}
+        self.crowded: set[int] = set()
+
+    def reset(self) -> None:
+        """Forget all that headers are about."""
+        for some in (self.keys, self.profiles, self.missing, self.classes, self.seeds):
+            some.clear()
+        self.registers[registers.address("find_keys")] = 0
+
+    def _command(self, command: int) -> None:
+        names = ("insert", "delete", "profile", "class", "miss", "seed")
+        name = next((name for name in names if command == registers.command(f"find_{name}")), None)
+        keys = name in ("insert", "delete")  # a device refuses others for a wrong index only
+        if name is None or keys and self.refuses == 0:
+            super()._command(command)
+            return
+        if keys and self.refuses is not None:
+            self.refuses -= 1
+        at, status = registers.address, registers.address("status")
+        key = sum(self.registers[at(f"find_key{word}")] << 32 * word for word in range(3))
+        item, value = self.registers[at("find_item")], self.registers[at("find_value")]
+        reason = 0
+        if name == "insert":
+            assert self.seeds, "a key came before the random words"
+            reason = registers.refusal("no_room") if key in self.crowded or len(self.keys) >= self.entries and key not in self.keys else 0
+            if not reason:
+                self.keys[key] = value
+        elif name == "delete":
+            reason = 0 if key in self.keys else registers.refusal("bad_key")
+            self.keys.pop(key, None)
+        elif name == "seed":
+            reason = registers.refusal("bad_key") if self.keys else 0
+            if not reason:
+                self.seeds[item] = key
+        else:
+            {"profile": self.profiles, "class": self.classes, "miss": self.missing}[name][item] = value
+        self.registers[at("find_keys")] = len(self.keys)
+        self.registers[status] = self.registers[status] & ~0x74 | (registers.STATUS_REFUSED | reason << 4 if reason else 0)
+
+
+class Held:
+    """A carrier to a device that is held open from Python (penstock.open), whose frames the test sends."""
+
+    name, losses = "held", 0
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+        self._lock = threading.Lock()
+
+    def run(self, program: Any, step: int = 0) -> Any:
+        session, found = self.device._session, []
+        with self._lock:
+            if not session.started:
+                self.device.advance(cycles=1)
+            for kind, address, value, mask in program.tolist():
+                if kind == WRITE:
+                    session.write(address, value)
+                elif kind == READ:
+                    found.append(session.read(address))
+                elif kind == TIME:
+                    now = int(self.device.now_ns)
+                    found += [now & 0xFFFFFFFF, now >> 32]
+                else:
+                    while session.read(address) & mask != value:
+                        pass
+        return np.array(found, dtype=np.uint32)
+
+    def cycles(self) -> int:
+        return int(self.device.now_cycles)
+
+    def close(self) -> None:
+        pass
+
+
 class CountingMirror(Mirror):
     """Whose queues have sent a packet more at each snapshot."""
 

@@ -31,7 +31,8 @@ subscriber = typer.Typer(help="Subscribers.", no_args_is_help=True)
 node = typer.Typer(help="Access nodes.", no_args_is_help=True)
 queue = typer.Typer(help="Queues of subscribers.", no_args_is_help=True)
 gate = typer.Typer(help="Gates: closed queues hold what they have.", no_args_is_help=True)
-for name, commands in (("subscriber", subscriber), ("queue", queue), ("node", node), ("gate", gate)):
+headers = typer.Typer(help="How queues are found in the headers of frames.", no_args_is_help=True)
+for name, commands in (("subscriber", subscriber), ("queue", queue), ("node", node), ("gate", gate), ("headers", headers)):
     group.add_typer(commands, name=name)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -45,6 +46,16 @@ Queues = Annotated[
         show_default=False,
     ),
 ]
+Matches = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--match",
+        metavar="MATCH",
+        help="""What its frames have in their headers: vlan=100.7, "pppoe=9 mac=02:5e:00:00:00:01", ipv4=, ipv6=, mpls=; once for each.""",
+        show_default=False,
+    ),
+]
+Bypass = Annotated[bool | None, typer.Option(help="Let its settings not hold: nothing holds its frames back.", show_default=False)]
 _SERVER: dict[str, Any] = {}
 M = TypeVar("M", bound="Message")
 
@@ -107,12 +118,15 @@ def add(
         str | None, typer.Option(help="Rate that it gets first where its node or port is congested, such as 20Mbit/s.", show_default=False)
     ] = None,
     queue: Queues = None,
+    match: Matches = None,
+    bypass: Bypass = None,
     as_json: Json = False,
 ) -> None:
     """Make a subscriber."""
     from penstock.v1 import subscribers_pb2 as pb
 
-    wanted = _wanted(name, node, {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}, queue)
+    own = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee, "match": _matches(match), "bypass": bypass}
+    wanted = _wanted(name, node, own, queue)
     with _client() as client:
         _show([client.subscribers.Create(pb.CreateSubscriberRequest(subscriber=wanted))], as_json)
 
@@ -126,17 +140,23 @@ def set_subscriber(
     weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
     guarantee: Annotated[str | None, typer.Option(help='Such as 20Mbit/s, or "none".', show_default=False)] = None,
     queue: Queues = None,
+    match: Matches = None,
+    bypass: Bypass = None,
     version: Annotated[int, typer.Option(help="Only if this version is in force; 0: whichever.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Change what is named of a subscriber; --queue gives all its queues anew."""
+    """Change what is named of a subscriber; --queue gives all its queues anew, --match all its matches ("none": it has none)."""
     from penstock.v1 import subscribers_pb2 as pb
 
     given = {"node": node, "rate_bps": rate, "burst_bytes": burst, "weight": weight, "guarantee_bps": guarantee, "queues": queue}
+    given |= {"matches": match, "bypass": bypass}
     fields = [field for field, value in given.items() if value is not None]
     if not fields:
-        raise UserError("subscriber set: says nothing to set; give --node, --rate, --burst, --weight, --guarantee or --queue")
-    own = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}
+        raise UserError(
+            "subscriber set: says nothing to set; give --node, --rate, --burst, --weight, --guarantee, --queue, --match or --bypass"
+        )
+    own: dict[str, Any] = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}
+    own |= {"match": _matches(match), "bypass": bypass}
     wanted = _wanted(name, node or 0, {key: None if value == "none" else value for key, value in own.items()}, queue)
     _put(wanted, ("--version", "version", version))
     request = pb.UpdateSubscriberRequest(subscriber=wanted)
@@ -159,12 +179,16 @@ def show(name: Name, as_json: Json = False) -> None:
 def list_subscribers(
     node: Annotated[int | None, typer.Option(help="Only of this access node.", show_default=False)] = None,
     contains: Annotated[str, typer.Option(help="Only names with this in them.", show_default=False)] = "",
+    match: Annotated[
+        str, typer.Option(help='Only of such headers: "vlan 100", "vlan 100, 7", "pppoe 9", an address, a network.', show_default=False)
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """List subscribers by name."""
     from penstock.v1 import subscribers_pb2 as pb
 
     request = _put(pb.ListSubscribersRequest(), ("--node", "node", node), ("--contains", "name_contains", contains))
+    _put(request, ("--match", "match", match))
     with _client() as client:
         _show(list(client.listed(request)), as_json)
 
@@ -330,6 +354,75 @@ def open_gate(names: Annotated[list[str], typer.Argument(help="Subscribers.", sh
         client.gates.Open(request)
 
 
+# ---- headers
+
+
+@headers.command("set")
+def set_headers(
+    direction: Annotated[
+        str | None, typer.Option(help="to or from: frames go to subscribers, or come from them.", show_default=False)
+    ] = None,
+    class_of: Annotated[str | None, typer.Option(help="What gives the class: none, dscp, pcp or mpls.", show_default=False)] = None,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option("--class", metavar="VALUES", help='Values of a class, class 0 first: "40-63"; once for each.', show_default=False),
+    ] = None,
+    unknown: Annotated[str | None, typer.Option(help='Queue of frames of no subscriber, or "drop".', show_default=False)] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option(
+            help="Kinds of matches to look for, the first one first: pppoe,two_tags,outer_tag,mpls,ipv4,ipv6,mac; "
+            '"used": those that subscribers have.',
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Change what is named of how queues are found in headers; --class gives all classes anew."""
+    from penstock.v1 import headers_pb2 as pb
+
+    if all(value is None for value in (direction, class_of, classes, unknown, kinds)):
+        raise UserError("headers set: says nothing to set; give --direction, --class-of, --class, --unknown or --kinds")
+    if unknown is not None and unknown != "drop" and not (unknown.isascii() and unknown.isdigit()):
+        raise UserError(f'--unknown {unknown}: must be the number of a queue, or "drop"')
+    with _client() as client:
+        there = client.headers.Get(pb.GetHeadersRequest())
+        _put(there, ("--direction", "direction", direction), ("--class-of", "class_of", class_of))
+        if classes is not None or class_of == "none":
+            there.ClearField("classes")
+            _put(there, ("--class", "classes", classes or []))
+        if unknown is not None:
+            there.ClearField("unknown_queue")
+            _put(there, ("--unknown", "unknown_queue", None if unknown == "drop" else int(unknown)))
+        if kinds is not None:
+            there.ClearField("kinds")
+            _put(there, ("--kinds", "kinds", [] if kinds == "used" else [kind.strip() for kind in kinds.split(",")]))
+        _headers(client.headers.Set(there), as_json)
+
+
+@headers.command("show")
+def show_headers(as_json: Json = False) -> None:
+    """Show how queues are found in headers."""
+    from penstock.v1 import headers_pb2 as pb
+
+    with _client() as client:
+        _headers(client.headers.Get(pb.GetHeadersRequest()), as_json)
+
+
+def _headers(found: Any, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_plain(found)))
+        return
+    rows = [
+        ("direction", found.direction or "to"),
+        ("class of", found.class_of or "none"),
+        *((f"class {number}", values) for number, values in enumerate(found.classes)),
+        ("unknown", f"queue {found.unknown_queue:,}" if found.HasField("unknown_queue") else "drop"),
+        ("kinds", ", ".join(found.kinds) or "those of subscribers"),
+    ]
+    _table(("", ""), rows, right=False)
+
+
 # ---- counters, files, the device
 
 
@@ -351,6 +444,7 @@ def counters(
                 rows = [found.device, *found.ports, *(found.nodes if nodes else []), *found.classes]
                 _totals([row for row in rows if row.in_packets or row.dropped_packets or row.name == "device"])
                 lost = [f"{reason.reason} {reason.packets:,}" for reason in found.reasons if reason.packets]
+                _counted_headers(found)
                 age = f"figures are {found.age_ns / 1e9:.1f} s old" if found.HasField("age_ns") else "no figures yet"
                 print(f"dropped: {', '.join(lost) or 'nothing'}; {age}", flush=True)
             if not watch:
@@ -387,7 +481,9 @@ def top(
 def import_file(
     file: Annotated[
         Path,
-        typer.Argument(help="CSV or YAML (docs/control.md), or OpenConfig QoS as JSON (docs/how-to/standards.md).", show_default=False),
+        typer.Argument(
+            help="CSV, YAML or JSON (docs/control.md), or OpenConfig QoS as JSON (docs/how-to/standards.md).", show_default=False
+        ),
     ],
     all_or_nothing: Annotated[bool, typer.Option(help="Change nothing where one entry is wrong.")] = True,
     as_json: Json = False,
@@ -396,9 +492,10 @@ def import_file(
     from penstock.designs.access_edge.control import openconfig, tables
     from penstock.v1 import device_pb2
 
-    entries, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
+    standard = file.suffix == ".json" and not tables.is_own(file)
+    entries, left = openconfig.read(file) if standard else (list(tables.read(file)), [])
     with _client(entries) as client:
-        if file.suffix == ".json" and not client.device.Get(device_pb2.GetDeviceRequest()).guarantees:
+        if standard and not client.device.Get(device_pb2.GetDeviceRequest()).guarantees:
             left += openconfig.without_guarantees(entries)
         for words in left:
             typer.echo(f"penstock: {file}: {words}", err=True)
@@ -416,7 +513,7 @@ def import_file(
 
 
 @group.command()
-def export(file: Annotated[Path, typer.Argument(help="CSV or YAML to write.", show_default=False)]) -> None:
+def export(file: Annotated[Path, typer.Argument(help="CSV, YAML or JSON to write.", show_default=False)]) -> None:
     """Write all subscribers to a file, which `import` takes."""
     from penstock.designs.access_edge.control import tables
 
@@ -546,6 +643,18 @@ def _wanted(name: str, node: int, own: dict[str, Any], queues: Sequence[str] | N
     return tables.of_dict({key: value for key, value in values.items() if value is not None}, f"subscriber {name}")
 
 
+def _matches(given: Sequence[str] | None) -> list[dict[str, Any]] | None:
+    """Return what --match says, each in words KEY=VALUE; "none": an empty list. Raises UserError."""
+    from penstock.designs.access_edge.control import tables
+
+    if given is None:
+        return None
+    if list(given) == ["none"]:
+        return []
+    words = 'must be words KEY=VALUE, such as vlan=100.7 or "pppoe=9 mac=02:5e:00:00:00:01"'
+    return [tables.pairs(text.split(), f"--match {text}: {words}") for text in given]
+
+
 def _settings_of(text: str) -> dict[str, Any]:
     """Return what --queue says, in words as a shell has them: a value with blanks stands in quotes."""
     import shlex
@@ -611,8 +720,33 @@ def _show(found: Sequence[Any], as_json: bool, counted: Sequence[Any] = ()) -> N
              "closed" if entry.gate_closed else "open", str(entry.version)) for entry in found
         ],
     )  # fmt: skip
+    for entry in found:
+        more = [" ".join(f"{key}={_cell(value)}" for key, value in match.items()) for match in _plain_matches(entry)]
+        if more or entry.bypass:
+            print(f"{entry.name}: {'; '.join([*more, *(['bypass: its settings do not hold'] if entry.bypass else [])])}")
     if counted:
         _counted([(number, queue, c) for number, (queue, c) in enumerate(zip(found[0].queues, counted, strict=False))])
+
+
+def _plain_matches(entry: Any) -> list[dict[str, Any]]:
+    from penstock.designs.access_edge.control import keys
+
+    return [keys.plain(match) for match in entry.matches]
+
+
+def _cell(value: Any) -> str:
+    return ".".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _counted_headers(found: Any) -> None:
+    """Print how many frames were found in headers, by kind."""
+    if not found.HasField("headers"):
+        return
+    of = found.headers
+    rows = [(one.match, f"{one.hits:,}", f"{one.misses:,}") for one in of.profiles]
+    _table(("headers", "found", "of nobody"), [*rows, ("none of these", "-", f"{of.without_profile:,}")])
+    bad = [f"{one.name} {one.frames:,}" for one in of.endings if one.malformed and one.frames]
+    print(f"malformed headers: {', '.join(bad).replace('_', ' ') or 'none'}; {of.keys:,} matches")
 
 
 def _counted(found: Sequence[tuple[int, Any, Any]]) -> None:

@@ -78,7 +78,7 @@ def serve(
         raise UserError("--tls-cert, --tls-key and --tls-clients are given together or not at all")
     groups.need("serve", "control")
     with _until_terminated(), contextlib.ExitStack() as stack:
-        carrier, name, line_bps, control = _open(stack, scenario, engine, settings or [], pcie, device)
+        carrier, name, line_bps, control, plan = _open(stack, scenario, engine, settings or [], pcie, device)
         if as_device is not None:
             _be_device(as_device, carrier)
             return
@@ -90,7 +90,7 @@ def serve(
         kept = store or Path("results") / name / "intent.sqlite"
         kept.parent.mkdir(parents=True, exist_ok=True)
         certificates: Any = tls if all(tls) else None
-        given = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps)
+        given = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps, plan)
         control.serve(carrier, given, lambda at: _say(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
 
 
@@ -108,8 +108,8 @@ def _until_terminated() -> Iterator[None]:
 
 def _open(
     stack: contextlib.ExitStack, scenario: Path | None, kind: str, settings: list[str], pcie: Path | None, device: Path | None
-) -> "tuple[Carrier, str, int | None, Any]":
-    """Return a carrier to the device, what it is called, the rate of its line if known, and its design's control plane."""
+) -> "tuple[Carrier, str, int | None, Any, Any]":
+    """Return a carrier to the device, what it is called, the rate of its line if known, its design's control plane, its scenario's plan."""
     from penstock.designs import design as designs
     from penstock.driver import blocks
     from penstock.driver.mapped import Mapped
@@ -125,7 +125,7 @@ def _open(
     found = [control for name in designs.names() if (control := designs.load(name).control()) and control.kind in kinds]
     if not found:
         raise UserError(f"{carrier.name}: no control plane knows a device of kind {', '.join(map(str, kinds))}")
-    return carrier, _called(pcie, device), None, found[0]
+    return carrier, _called(pcie, device), None, found[0], None
 
 
 def _called(pcie: Path | None, device: Path | None) -> str:
@@ -139,7 +139,9 @@ def _called(pcie: Path | None, device: Path | None) -> str:
     return f"device-{quote(str(device.resolve()), safe='')}"
 
 
-def _simulated(stack: contextlib.ExitStack, scenario: Path, engine: str, settings: list[str]) -> "tuple[Carrier, str, int | None, Any]":
+def _simulated(
+    stack: contextlib.ExitStack, scenario: Path, engine: str, settings: list[str]
+) -> "tuple[Carrier, str, int | None, Any, Any]":
     from penstock.driver.in_process import InProcess
     from penstock.engine.run import Request, prepare
     from penstock.library.device import built
@@ -153,7 +155,7 @@ def _simulated(stack: contextlib.ExitStack, scenario: Path, engine: str, setting
         run.plan.job["device"]["library"] = library
     carrier = InProcess(run.plan.job)
     stack.callback(carrier.close)
-    return carrier, run.name, int(run.plan.job["egress_bps"]) or None, control
+    return carrier, run.name, int(run.plan.job["egress_bps"]) or None, control, run.plan
 
 
 def _be_device(path: Path, carrier: "Carrier") -> None:

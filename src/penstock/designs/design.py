@@ -146,6 +146,7 @@ class Serving:
     http: str | None = None  # HOST:PORT of page and metrics
     tls: tuple[Path, Path, Path] | None = None  # certificate, key, and certificate of the clients' authority
     line_bps: int | None = None  # of the device's output, where it is known
+    plan: Any = None  # of the scenario whose device it is, if any (Plan)
 
 
 @dataclass(frozen=True)

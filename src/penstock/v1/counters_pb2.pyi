@@ -90,25 +90,57 @@ class Reason(_message.Message):
     bytes: int
     def __init__(self, reason: _Optional[str] = ..., packets: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
 
+class HeaderCounters(_message.Message):
+    __slots__ = ("profiles", "without_profile", "endings", "keys")
+    class Profile(_message.Message):
+        __slots__ = ("match", "hits", "misses")
+        MATCH_FIELD_NUMBER: _ClassVar[int]
+        HITS_FIELD_NUMBER: _ClassVar[int]
+        MISSES_FIELD_NUMBER: _ClassVar[int]
+        match: str
+        hits: int
+        misses: int
+        def __init__(self, match: _Optional[str] = ..., hits: _Optional[int] = ..., misses: _Optional[int] = ...) -> None: ...
+    class Ending(_message.Message):
+        __slots__ = ("name", "frames", "malformed")
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        FRAMES_FIELD_NUMBER: _ClassVar[int]
+        MALFORMED_FIELD_NUMBER: _ClassVar[int]
+        name: str
+        frames: int
+        malformed: bool
+        def __init__(self, name: _Optional[str] = ..., frames: _Optional[int] = ..., malformed: _Optional[bool] = ...) -> None: ...
+    PROFILES_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_PROFILE_FIELD_NUMBER: _ClassVar[int]
+    ENDINGS_FIELD_NUMBER: _ClassVar[int]
+    KEYS_FIELD_NUMBER: _ClassVar[int]
+    profiles: _containers.RepeatedCompositeFieldContainer[HeaderCounters.Profile]
+    without_profile: int
+    endings: _containers.RepeatedCompositeFieldContainer[HeaderCounters.Ending]
+    keys: int
+    def __init__(self, profiles: _Optional[_Iterable[_Union[HeaderCounters.Profile, _Mapping]]] = ..., without_profile: _Optional[int] = ..., endings: _Optional[_Iterable[_Union[HeaderCounters.Ending, _Mapping]]] = ..., keys: _Optional[int] = ...) -> None: ...
+
 class TotalsRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class TotalsResponse(_message.Message):
-    __slots__ = ("device", "nodes", "ports", "classes", "reasons", "age_ns")
+    __slots__ = ("device", "nodes", "ports", "classes", "reasons", "age_ns", "headers")
     DEVICE_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     PORTS_FIELD_NUMBER: _ClassVar[int]
     CLASSES_FIELD_NUMBER: _ClassVar[int]
     REASONS_FIELD_NUMBER: _ClassVar[int]
     AGE_NS_FIELD_NUMBER: _ClassVar[int]
+    HEADERS_FIELD_NUMBER: _ClassVar[int]
     device: Total
     nodes: _containers.RepeatedCompositeFieldContainer[Total]
     ports: _containers.RepeatedCompositeFieldContainer[Total]
     classes: _containers.RepeatedCompositeFieldContainer[Total]
     reasons: _containers.RepeatedCompositeFieldContainer[Reason]
     age_ns: int
-    def __init__(self, device: _Optional[_Union[Total, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., ports: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., classes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[Reason, _Mapping]]] = ..., age_ns: _Optional[int] = ...) -> None: ...
+    headers: HeaderCounters
+    def __init__(self, device: _Optional[_Union[Total, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., ports: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., classes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[Reason, _Mapping]]] = ..., age_ns: _Optional[int] = ..., headers: _Optional[_Union[HeaderCounters, _Mapping]] = ...) -> None: ...
 
 class WatchRequest(_message.Message):
     __slots__ = ("subscriber", "node", "reason", "period_ms")

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18penstock/v1/device.proto\x12\x0bpenstock.v1\"\x12\n\x10GetDeviceRequest\"\xf0\x02\n\nDeviceInfo\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x15\n\rversion_major\x18\x02 \x01(\r\x12\x15\n\rversion_minor\x18\x03 \x01(\r\x12\x10\n\x08\x63lock_hz\x18\x04 \x01(\x04\x12\x0e\n\x06queues\x18\x05 \x01(\r\x12\x1d\n\x15queues_per_subscriber\x18\x06 \x01(\r\x12\r\n\x05nodes\x18\x07 \x01(\r\x12\r\n\x05ports\x18\x08 \x01(\r\x12\x0f\n\x07\x63lasses\x18\t \x01(\r\x12\x0b\n\x03\x61qm\x18\n \x01(\t\x12\x0e\n\x06shaped\x18\x0b \x01(\x08\x12\x11\n\tadmission\x18\x0c \x01(\x08\x12\x11\n\tread_back\x18\r \x01(\x08\x12\x13\n\x0b\x64\x65scriptors\x18\x0e \x01(\r\x12\x17\n\x0fmax_frame_bytes\x18\x0f \x01(\r\x12\x0e\n\x06\x63ycles\x18\x10 \x01(\x04\x12\x0f\n\x07\x63\x61rrier\x18\x11 \x01(\t\x12\x10\n\x08revision\x18\x12 \x01(\x04\x12\x12\n\nguarantees\x18\x13 \x01(\x08\"\r\n\x0b\x44iffRequest\"\xa4\x01\n\x0c\x44iffResponse\x12\x39\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32$.penstock.v1.DiffResponse.Difference\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x1aJ\n\nDifference\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66ield\x18\x02 \x01(\t\x12\x10\n\x08intended\x18\x03 \x01(\t\x12\r\n\x05\x66ound\x18\x04 \x01(\t2\x84\x01\n\x06\x44\x65vice\x12=\n\x03Get\x12\x1d.penstock.v1.GetDeviceRequest\x1a\x17.penstock.v1.DeviceInfo\x12;\n\x04\x44iff\x12\x18.penstock.v1.DiffRequest\x1a\x19.penstock.v1.DiffResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18penstock/v1/device.proto\x12\x0bpenstock.v1\"\x12\n\x10GetDeviceRequest\"\xa1\x03\n\nDeviceInfo\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x15\n\rversion_major\x18\x02 \x01(\r\x12\x15\n\rversion_minor\x18\x03 \x01(\r\x12\x10\n\x08\x63lock_hz\x18\x04 \x01(\x04\x12\x0e\n\x06queues\x18\x05 \x01(\r\x12\x1d\n\x15queues_per_subscriber\x18\x06 \x01(\r\x12\r\n\x05nodes\x18\x07 \x01(\r\x12\r\n\x05ports\x18\x08 \x01(\r\x12\x0f\n\x07\x63lasses\x18\t \x01(\r\x12\x0b\n\x03\x61qm\x18\n \x01(\t\x12\x0e\n\x06shaped\x18\x0b \x01(\x08\x12\x11\n\tadmission\x18\x0c \x01(\x08\x12\x11\n\tread_back\x18\r \x01(\x08\x12\x13\n\x0b\x64\x65scriptors\x18\x0e \x01(\r\x12\x17\n\x0fmax_frame_bytes\x18\x0f \x01(\r\x12\x0e\n\x06\x63ycles\x18\x10 \x01(\x04\x12\x0f\n\x07\x63\x61rrier\x18\x11 \x01(\t\x12\x10\n\x08revision\x18\x12 \x01(\x04\x12\x12\n\nguarantees\x18\x13 \x01(\x08\x12\x17\n\x0fheader_profiles\x18\x14 \x01(\r\x12\x16\n\x0eheader_entries\x18\x15 \x01(\r\"\r\n\x0b\x44iffRequest\"\xa4\x01\n\x0c\x44iffResponse\x12\x39\n\x0b\x64ifferences\x18\x01 \x03(\x0b\x32$.penstock.v1.DiffResponse.Difference\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x1aJ\n\nDifference\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x66ield\x18\x02 \x01(\t\x12\x10\n\x08intended\x18\x03 \x01(\t\x12\r\n\x05\x66ound\x18\x04 \x01(\t2\x84\x01\n\x06\x44\x65vice\x12=\n\x03Get\x12\x1d.penstock.v1.GetDeviceRequest\x1a\x17.penstock.v1.DeviceInfo\x12;\n\x04\x44iff\x12\x18.penstock.v1.DiffRequest\x1a\x19.penstock.v1.DiffResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,13 +34,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETDEVICEREQUEST']._serialized_start=41
   _globals['_GETDEVICEREQUEST']._serialized_end=59
   _globals['_DEVICEINFO']._serialized_start=62
-  _globals['_DEVICEINFO']._serialized_end=430
-  _globals['_DIFFREQUEST']._serialized_start=432
-  _globals['_DIFFREQUEST']._serialized_end=445
-  _globals['_DIFFRESPONSE']._serialized_start=448
-  _globals['_DIFFRESPONSE']._serialized_end=612
-  _globals['_DIFFRESPONSE_DIFFERENCE']._serialized_start=538
-  _globals['_DIFFRESPONSE_DIFFERENCE']._serialized_end=612
-  _globals['_DEVICE']._serialized_start=615
-  _globals['_DEVICE']._serialized_end=747
+  _globals['_DEVICEINFO']._serialized_end=479
+  _globals['_DIFFREQUEST']._serialized_start=481
+  _globals['_DIFFREQUEST']._serialized_end=494
+  _globals['_DIFFRESPONSE']._serialized_start=497
+  _globals['_DIFFRESPONSE']._serialized_end=661
+  _globals['_DIFFRESPONSE_DIFFERENCE']._serialized_start=587
+  _globals['_DIFFRESPONSE_DIFFERENCE']._serialized_end=661
+  _globals['_DEVICE']._serialized_start=664
+  _globals['_DEVICE']._serialized_end=796
 # @@protoc_insertion_point(module_scope)

@@ -11,7 +11,7 @@ class GetDeviceRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class DeviceInfo(_message.Message):
-    __slots__ = ("type", "version_major", "version_minor", "clock_hz", "queues", "queues_per_subscriber", "nodes", "ports", "classes", "aqm", "shaped", "admission", "read_back", "descriptors", "max_frame_bytes", "cycles", "carrier", "revision", "guarantees")
+    __slots__ = ("type", "version_major", "version_minor", "clock_hz", "queues", "queues_per_subscriber", "nodes", "ports", "classes", "aqm", "shaped", "admission", "read_back", "descriptors", "max_frame_bytes", "cycles", "carrier", "revision", "guarantees", "header_profiles", "header_entries")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     VERSION_MAJOR_FIELD_NUMBER: _ClassVar[int]
     VERSION_MINOR_FIELD_NUMBER: _ClassVar[int]
@@ -31,6 +31,8 @@ class DeviceInfo(_message.Message):
     CARRIER_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     GUARANTEES_FIELD_NUMBER: _ClassVar[int]
+    HEADER_PROFILES_FIELD_NUMBER: _ClassVar[int]
+    HEADER_ENTRIES_FIELD_NUMBER: _ClassVar[int]
     type: str
     version_major: int
     version_minor: int
@@ -50,7 +52,9 @@ class DeviceInfo(_message.Message):
     carrier: str
     revision: int
     guarantees: bool
-    def __init__(self, type: _Optional[str] = ..., version_major: _Optional[int] = ..., version_minor: _Optional[int] = ..., clock_hz: _Optional[int] = ..., queues: _Optional[int] = ..., queues_per_subscriber: _Optional[int] = ..., nodes: _Optional[int] = ..., ports: _Optional[int] = ..., classes: _Optional[int] = ..., aqm: _Optional[str] = ..., shaped: _Optional[bool] = ..., admission: _Optional[bool] = ..., read_back: _Optional[bool] = ..., descriptors: _Optional[int] = ..., max_frame_bytes: _Optional[int] = ..., cycles: _Optional[int] = ..., carrier: _Optional[str] = ..., revision: _Optional[int] = ..., guarantees: _Optional[bool] = ...) -> None: ...
+    header_profiles: int
+    header_entries: int
+    def __init__(self, type: _Optional[str] = ..., version_major: _Optional[int] = ..., version_minor: _Optional[int] = ..., clock_hz: _Optional[int] = ..., queues: _Optional[int] = ..., queues_per_subscriber: _Optional[int] = ..., nodes: _Optional[int] = ..., ports: _Optional[int] = ..., classes: _Optional[int] = ..., aqm: _Optional[str] = ..., shaped: _Optional[bool] = ..., admission: _Optional[bool] = ..., read_back: _Optional[bool] = ..., descriptors: _Optional[int] = ..., max_frame_bytes: _Optional[int] = ..., cycles: _Optional[int] = ..., carrier: _Optional[str] = ..., revision: _Optional[int] = ..., guarantees: _Optional[bool] = ..., header_profiles: _Optional[int] = ..., header_entries: _Optional[int] = ...) -> None: ...
 
 class DiffRequest(_message.Message):
     __slots__ = ()

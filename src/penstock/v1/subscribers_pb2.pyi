@@ -9,8 +9,24 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class Match(_message.Message):
+    __slots__ = ("vlan", "pppoe", "mac", "ipv4", "ipv6", "mpls")
+    VLAN_FIELD_NUMBER: _ClassVar[int]
+    PPPOE_FIELD_NUMBER: _ClassVar[int]
+    MAC_FIELD_NUMBER: _ClassVar[int]
+    IPV4_FIELD_NUMBER: _ClassVar[int]
+    IPV6_FIELD_NUMBER: _ClassVar[int]
+    MPLS_FIELD_NUMBER: _ClassVar[int]
+    vlan: _containers.RepeatedScalarFieldContainer[int]
+    pppoe: int
+    mac: str
+    ipv4: str
+    ipv6: str
+    mpls: int
+    def __init__(self, vlan: _Optional[_Iterable[int]] = ..., pppoe: _Optional[int] = ..., mac: _Optional[str] = ..., ipv4: _Optional[str] = ..., ipv6: _Optional[str] = ..., mpls: _Optional[int] = ...) -> None: ...
+
 class Subscriber(_message.Message):
-    __slots__ = ("name", "index", "node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "version", "guarantee_bps")
+    __slots__ = ("name", "index", "node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "version", "guarantee_bps", "matches", "bypass")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +37,8 @@ class Subscriber(_message.Message):
     GATE_CLOSED_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GUARANTEE_BPS_FIELD_NUMBER: _ClassVar[int]
+    MATCHES_FIELD_NUMBER: _ClassVar[int]
+    BYPASS_FIELD_NUMBER: _ClassVar[int]
     name: str
     index: int
     node: int
@@ -31,7 +49,9 @@ class Subscriber(_message.Message):
     gate_closed: bool
     version: int
     guarantee_bps: int
-    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., node: _Optional[int] = ..., rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., weight: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[_common_pb2.QueueSettings, _Mapping]]] = ..., gate_closed: _Optional[bool] = ..., version: _Optional[int] = ..., guarantee_bps: _Optional[int] = ...) -> None: ...
+    matches: _containers.RepeatedCompositeFieldContainer[Match]
+    bypass: bool
+    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., node: _Optional[int] = ..., rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., weight: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[_common_pb2.QueueSettings, _Mapping]]] = ..., gate_closed: _Optional[bool] = ..., version: _Optional[int] = ..., guarantee_bps: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., bypass: _Optional[bool] = ...) -> None: ...
 
 class CreateSubscriberRequest(_message.Message):
     __slots__ = ("subscriber", "request_id")
@@ -80,16 +100,18 @@ class GetSubscriberRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class ListSubscribersRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "node", "name_contains")
+    __slots__ = ("page_size", "page_token", "node", "name_contains", "match")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
     NAME_CONTAINS_FIELD_NUMBER: _ClassVar[int]
+    MATCH_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
     node: int
     name_contains: str
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., node: _Optional[int] = ..., name_contains: _Optional[str] = ...) -> None: ...
+    match: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., node: _Optional[int] = ..., name_contains: _Optional[str] = ..., match: _Optional[str] = ...) -> None: ...
 
 class ListSubscribersResponse(_message.Message):
     __slots__ = ("subscribers", "next_page_token")

@@ -6,6 +6,7 @@ from typing import Any
 
 import grpc
 import numpy as np
+from google.protobuf.json_format import ParseDict
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
@@ -43,6 +44,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
             classes=totals["class"][:used],
             reasons=_reasons(sweep.reasons),
             age_ns=sweep.age_ns(),
+            headers=_headers(sweep),
         )
 
     def Top(self, request: Any, context: grpc.ServicerContext) -> pb.TopResponse:
@@ -144,6 +146,13 @@ def queue_counters(sweep: Sweep, queues: Sequence[int] | NDArray[np.int64]) -> l
         )
         for queue, counts, (packets, size), rate, age, head in rows
     ]  # fmt: skip
+
+
+def _headers(sweep: Sweep) -> pb.HeaderCounters | None:
+    with sweep.done:
+        if (found := sweep.headers) is None:
+            return None
+        return ParseDict(found.as_dict(), pb.HeaderCounters())
 
 
 def _total(level: str, index: int, sums: Any, plant: Plant) -> pb.Total:

@@ -44,6 +44,8 @@ class Device(device_pb2_grpc.DeviceServicer):
             carrier=plant.carrier.name,
             revision=plant.revision,
             guarantees=bool(tree and tree.guarantees),
+            header_profiles=facts.header_profiles,
+            header_entries=facts.header_entries,
         )
 
     def Diff(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DiffResponse:

@@ -14,11 +14,12 @@ from penstock.designs.access_edge.control.behind import Behind
 from penstock.designs.access_edge.control.many import Many
 from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
+from penstock.designs.access_edge.control.search import searched
 from penstock.designs.access_edge.control.services import calls
 from penstock.designs.access_edge.control.waiting import Done, Maker, Once
 from penstock.v1 import common_pb2, subscribers_pb2, subscribers_pb2_grpc
 
-FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "guarantee_bps")
+FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "guarantee_bps", "matches", "bypass")
 MAX_PAGE, PAGE = 10_000, 1_000
 MAX_BATCH = 100_000
 A_PIECE = 4_096  # subscribers of a stream that go to store and device together, at least
@@ -61,7 +62,8 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         if request.page_size > MAX_PAGE:
             raise invalid(f"must be at most {MAX_PAGE:,}, not {request.page_size:,}", "page_size")
         size = request.page_size or PAGE
-        found = self._plant.page(request.page_token, size + 1, request.node if request.HasField("node") else None, request.name_contains)
+        node = request.node if request.HasField("node") else None
+        found = self._plant.page(request.page_token, size + 1, node, request.name_contains, searched(request.match))
         token = found[size - 1].name if len(found) > size else ""
         return subscribers_pb2.ListSubscribersResponse(subscribers=found[:size], next_page_token=token)
 
@@ -155,9 +157,9 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         check_version(wanted.version, there.version, f"subscriber {wanted.name!r}")
         for name in fields or FIELDS:
             there.ClearField(name)
-            if name == "queues":
-                there.queues.extend(wanted.queues)
-            elif name in ("node", "gate_closed") or wanted.HasField(name):
+            if name in ("queues", "matches"):
+                getattr(there, name).extend(getattr(wanted, name))
+            elif name in ("node", "gate_closed", "bypass") or wanted.HasField(name):
                 setattr(there, name, getattr(wanted, name))
         return there
 
