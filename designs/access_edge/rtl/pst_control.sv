@@ -433,8 +433,9 @@ module pst_control
     find_op_q   <= find_op_d;
   end
 
+  // No traffic stands in the way of a key that comes or goes, so none is stopped for it.
   pst_control_wait #(.Bounded(AqmKind != 3)) u_wait (
-      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(state_d != Idle), .hold_o
+      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(!(state_d inside {Idle, AskFind, WaitFind})), .hold_o
   );
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;

@@ -123,7 +123,7 @@ def test_engines_are_equal(device: tuple[configs.Configuration, Path]) -> None:
 
 def test_commands_and_counters_are_equal(device: tuple[configs.Configuration, Path]) -> None:
     """Keys come and go without traffic, more than there is room for, with wrong indexes among them: the same refusals of each, and
-    the same keys are there. Which keys are moved may differ (README)."""
+    the same keys are there."""
     config, library = device
     print(f"PENSTOCK_SEED={seed()}")
     timing, found, refusals = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}, [], set()
@@ -169,7 +169,68 @@ def test_commands_and_counters_are_equal(device: tuple[configs.Configuration, Pa
                 present.pop(key, None)
             refusals.add(reason)
             assert session.read(registers.address("find_keys")) == len(present)
-            seen.append((session.now, reason))
+            seen.append((session.now, reason, session.read(registers.address("find_moves"))))
         found.append(seen)
     assert found[0] == found[1]
     assert refusals >= {registers.refusal(name) for name in ("accepted", "bad_index", "bad_key")}
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95])
+def test_moves_are_equal_in_a_crowded_table(device: tuple[configs.Configuration, Path], share: float) -> None:
+    """Keys come and go, this share of the commands inserts, and the counters are read at any moment, also while keys are moved."""
+    config, library = device
+    print(f"PENSTOCK_SEED={seed()}")
+    timing, found = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}, []
+    names = ("find_moves", "find_keys", "find_moves")
+    for where in (library, None):
+        rng = random.Random(seed())
+        session = engine.module().Session(
+            {"device": twins.device(config, where, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        session.start()
+        keys = [find.key(1, number) for number in range(140 if share > 0.9 else 250)]
+        for write in [*find.seed(config.headers.entries, rng.getrandbits(64)), *(write for key in keys for write in find.insert(key, 1))]:
+            session.write(*write)
+        seen = []
+        for _ in range(500):
+            key = rng.choice(keys)
+            for write in find.insert(key, 3) if rng.random() < share else find.delete(key):
+                session.write(*write)
+            session.advance(session.now + rng.choice([5, 7, 20, 100, 101, 700, 900]))
+            for _ in range(rng.choice([1, 1, 5])):
+                seen.append((session.now, *(session.read(registers.address(name)) for name in names)))
+        found.append(seen)
+    differing = [(rtl, model) for rtl, model in zip(*found, strict=True) if rtl != model]
+    assert not differing, f"{len(differing)} of {len(found[0])}, the first at {differing[0]}"
+    assert found[0][-1][1] > 1000, "hardly a key was moved"
+
+
+def test_engines_are_equal_beside_a_crowded_table(device: tuple[configs.Configuration, Path]) -> None:
+    """A frame in every cycle beside commands that wait for moves of keys for more than 512 cycles: no traffic is stopped for them."""
+    config, library = device
+    print(f"PENSTOCK_SEED={seed()}")
+    rng = random.Random(seed())
+    job, timing = twins.random_job(config, seed())
+    keys = [find.key(1, number) for number in range(140)]
+    writes = [*find.seed(config.headers.entries, rng.getrandbits(64)), *find.miss(config.headers.profiles, 3)]
+    writes += [write for key in keys for write in find.insert(key, 1)]
+    count = 20_000
+    job["sources"] = [
+        {
+            "kind": "frames",
+            "cycles": np.arange(count),
+            "queues": np.full(count, ANY_QUEUE, dtype=np.uint32),
+            "offsets": np.zeros(count, dtype=np.int64),
+            "lengths": [60] * count,
+            "stored": [60] * count,
+            "data": np.zeros(60, dtype=np.uint8),
+            "error": [0] * count,
+        }
+    ]
+    job["register_writes"] = job["register_writes"] + writes
+    changes = [find.insert(key, 2) if rng.random() < 0.7 else find.delete(key) for key in rng.choices(keys, k=100)]
+    job["timed_register_writes"] = [(200 * number, *write) for number, change in enumerate(changes) for write in change]
+    job |= {"ingress_bps": 0, "duration_cycles": count + 1000, "max_cycles": count + 200_000}
+    rtl, model = (engine.run(job | {"device": twins.device(config, where, timing)}) for where in (library, None))
+    assert twins.differences(rtl, model) == []
+    assert rtl["packets"]["in"] == count

@@ -19,7 +19,7 @@ from penstock.paths import BLOCKS
 ENTRIES = 262_144
 LOAD = 92  # percent
 INSERTS = 100_000  # while the load stays
-CLOCK_MHZ = 250  # assumed
+CLOCK_MHZ = 220  # assumed
 KEYS = ("entries", "load", "inserts", "clock_mhz")
 FOLDER = BLOCKS / "profile" / "bench"
 

@@ -49,7 +49,11 @@ class FindModel {
     std::uint32_t profiles() const { return sizes_.profiles; }
     std::uint32_t entries() const { return sizes_.entries; }
     std::uint64_t keys() const { return lookup_.keys(); }
-    std::uint32_t moves() const { return lookup_.moves(); }
+    // Moves of keys before cycle `now`, which is at most a few cycles in the past: moves are farther apart.
+    std::uint32_t moves(std::int64_t now) {
+        advance(now);
+        return lookup_.moves() - static_cast<std::uint32_t>(moved_ >= now);
+    }
     // Of the hash.
     std::uint32_t chunks() const { return lookup_.mix().chunks(); }
     // Cycles from reset until the places of keys are cleared.
@@ -63,8 +67,7 @@ class FindModel {
                 at_ = now;
                 return;
             }
-            lookup_.cycle(std::nullopt, std::nullopt);
-            ++at_;
+            cycle(std::nullopt);
         }
     }
     // An operation is offered in the cycle that advance() told: whether it is taken. The cycle passes.
@@ -75,8 +78,7 @@ class FindModel {
             const Lookup::Answer answer = lookup_.find(key_);
             before_ = answer.hit ? std::optional(answer.value) : std::nullopt;
         }
-        lookup_.cycle(std::nullopt, operation);
-        ++at_;
+        cycle(operation);
         return ready;
     }
     // What has become of it, in the cycle that advance() told.
@@ -169,6 +171,12 @@ class FindModel {
         std::optional<std::uint32_t> before;
     };
 
+    void cycle(const std::optional<Lookup::Operation>& operation) {
+        const std::uint32_t before = lookup_.moves();
+        lookup_.cycle(std::nullopt, operation);
+        if (lookup_.moves() != before) moved_ = at_;
+        ++at_;
+    }
     void keep(std::int64_t cycle) {
         if (settings_.empty() || settings_.back().until < cycle) settings_.push_back({profiles_, misses_, cycle});
     }
@@ -186,8 +194,9 @@ class FindModel {
 
     FindSizes sizes_;
     Lookup lookup_;
-    std::int64_t at_ = 0;  // cycles that have passed
-    LookupKey key_ = 0;    // of the operation under way
+    std::int64_t at_ = 0;      // cycles that have passed
+    std::int64_t moved_ = -1;  // the last one in which a key was moved
+    LookupKey key_ = 0;        // of the operation under way
     std::optional<std::uint32_t> before_;
     std::vector<Profile> profiles_;
     std::vector<Miss> misses_;

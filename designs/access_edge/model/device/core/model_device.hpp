@@ -36,6 +36,7 @@ namespace {
 constexpr std::int64_t kResetCycles = 16;
 constexpr std::int64_t kInitCycles = 2;  // from the last memory that is cleared to init_done_o, the cycle that sees it included
 constexpr std::int64_t kReadCycles = 3;  // of a register
+constexpr std::int64_t kSeenCycles = 2;  // from the cycle whose moves of keys a register shows to the end of its read
 constexpr std::int64_t kLookCycles = 6;  // from the start of a snapshot until the age of the queue's head is known
 constexpr std::int64_t kMerge = 1;       // from the choice of pst_free_merge to the pools and the admission
 constexpr std::int64_t kFreeCycles = kMerge + pool_timing::kFree;  // and to the page allocator
@@ -1004,7 +1005,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case registers::kFindKeys:
             return find_ ? static_cast<std::uint32_t>(find_->keys()) : 0;
         case registers::kFindMoves:
-            return find_ ? find_->moves() : 0;
+            return find_ ? find_->moves(now_ + origin_ - kSeenCycles) : 0;
         default:
             return 0;
     }
