@@ -89,7 +89,7 @@ class Keys:
         self.value_of: dict[int, int] = {}  # by key, as intended
         self.of: dict[int, tuple[int, ...]] = {}  # keys, by place
         self.used: Counter[str] = Counter()  # by kind
-        self.kinds: list[str] = []  # that the device was told to look for
+        self.kinds: list[str] = list(self._base.kinds)  # that the device was told to look for
         self.gone: set[int] | None = set()  # that the store has as gone; None: it must be asked
         self._told: dict[int, int | None] = {}  # values that the device has; None: one that is not known, or none
         self._dirty: set[int] = set()  # keys that may have to be told
@@ -181,20 +181,25 @@ class Keys:
         return not self._set_up and bool(self.given or self.value_of or self._told or self._begun) and bool(self._facts.header_profiles)
 
     def set_up(self, keys: int, seed: int) -> KeyProgram:
-        """Return the program that says how queues are found; `keys`: how many the device has, `seed`: of its hash, if there are none."""
-        kinds, count = self._wanted_kinds(self.used, self.settings), self._facts.header_profiles
+        """Return the program that says how queues are found, but for the profiles; `keys`: how many the device has, `seed`: of its hash, if
+        there are none."""
+        count = self._facts.header_profiles
         made = list(find.seed(self._facts.header_entries, seed)) if keys == 0 else []
         for index in (*range(count), count):
             made += find.miss(index, self.unknown)
-        profiles = profiles_of(self.settings, kinds)
         classes = profiles_of(self.settings, KINDS[:1])[0].classes
         for index in range(count):
             made += find.classes(index, classes)
-        for index, one in enumerate(profiles):
-            made += find.profile(index, one.kind, one.space, one.class_of)
-        for index in range(len(kinds), count):
-            made += find.profile(index, 0, 0)
         return KeyProgram([], _without_repeats(made))
+
+    def all_profiles(self) -> KeyProgram:
+        """Return the program that sets all profiles, whatever the device has."""
+        kinds, made = self._wanted_kinds(self.used, self.settings), list[find.Write]()
+        for index, one in enumerate(profiles_of(self.settings, kinds)):
+            made += find.profile(index, one.kind, one.space, one.class_of)
+        for index in range(len(kinds), self._facts.header_profiles):
+            made += find.profile(index, 0, 0)
+        return KeyProgram([], made)
 
     def is_set_up(self) -> None:
         """The device has done that."""

@@ -725,8 +725,9 @@ class Plant:
         looks for it; one that is not intended goes in front of them. Raises CarrierError."""
         if self.keys.must_be_set_up:
             (there,) = self.carrier.run(reads([registers.address("find_keys")])).tolist()
-            self.before_kinds()
             self._tell(self.keys.set_up(there, self.intent.seed()), applied)
+            self.before_kinds()
+            self._tell(self.keys.all_profiles(), applied)
             self.keys.is_set_up()
         self._tell(self.keys.going(), applied)
         self._tell(self.keys.coming(), applied)

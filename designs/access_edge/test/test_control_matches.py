@@ -199,7 +199,9 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
             totals = json.loads(ctl("counters", "--json").out)["headers"]
             found = {row["match"]: row for row in totals["profiles"]}
             assert found["outer_tag"]["hits"] > 5 and found["ipv4"]["hits"] > 5 and totals["keys"] == 5
-            assert {row["name"]: row["frames"] for row in totals["endings"]}["done"] > 10
+            done = {row["name"]: row["frames"] for row in totals["endings"]}["done"]
+            counted = sum(row["hits"] + row["misses"] for row in totals["profiles"])
+            assert done > 10 and abs(done - counted) <= 5, totals  # the counters of a reading are of some moments
             assert "outer_tag" in ctl("counters").out
             text = metrics.exposition(plant, sweep).decode()
             assert 'penstock_headers_hits_total{match="outer_tag"}' in text and 'malformed="true"' in text
