@@ -4,6 +4,7 @@ Subscribers, nodes and ports get their settings before the clock starts; `change
 setting whole and at once, so that what a change does not name stays as it was.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,16 @@ def check_match(entry: Subscriber, key: KeyPath, config: "Config", document: Doc
                 document.fail((*key, name), f"is there, but configuration {config.name} has no hierarchy")
 
 
+def bypassed(scenario: Setup, config: "Config") -> Iterator[tuple[int, int]]:
+    """Yield the queues of subscribers that nothing of their own holds back, the first and the last one of a row."""
+    each = config.hierarchy.queues_per_subscriber if config.hierarchy else 0
+    for entry in scenario.subscribers:
+        if entry.bypass and each:
+            yield from ((low * each, (high + 1) * each - 1) for low, high in entry.ranges)
+        elif entry.bypass and entry.queues is not None:
+            yield entry.queues
+
+
 class ScenarioHierarchy(Parents):
     """The parents of a scenario and their settings, which change in the order of time."""
 
@@ -56,11 +67,12 @@ class ScenarioHierarchy(Parents):
         for ident, above in zip(idents, self._above(entry, len(idents), key), strict=True):
             if (LEVELS[kind], ident) in self._settings:
                 self._fail(where, f"has {LEVELS[kind]} {ident}, which another entry of `{kind}` has already")
+            bypass = isinstance(entry, Subscriber) and entry.bypass
             given = ChangedSettings.model_construct(
-                rate=entry.rate,
-                burst=entry.burst,
+                rate=None if bypass else entry.rate,
+                burst=None if bypass else entry.burst,
                 weight=entry.weight if isinstance(entry, Subscriber) else None,
-                guarantee=entry.guarantee if isinstance(entry, Subscriber) else None,
+                guarantee=entry.guarantee if isinstance(entry, Subscriber) and not bypass else None,
             )
             if kind in ABOVE:
                 given = given.model_copy(update={ABOVE[kind]: above})

@@ -99,6 +99,9 @@ class QueueTable:
             self._enter(index, queue)
         self._default = self._resolve(scenario.defaults, RESET, ("defaults",))
         self._resolved = [self._resolve(queue, self._default, ("queues", index)) for index, queue in enumerate(scenario.queues)]
+        self._bypassed = np.zeros(config.queues, dtype=np.bool_)
+        for low, high in hierarchy.bypassed(scenario, config):
+            self._bypassed[low : high + 1] = True
         self._drawn: dict[int, int] = {}  # bit/s, by queue
         rng = np.random.default_rng(scenario.seed)
         for index, queue in enumerate(scenario.queues):
@@ -179,6 +182,8 @@ class QueueTable:
         """Return the settings of one queue."""
         entry = self._entry_of[queue]
         settings = self._resolved[entry] if entry >= 0 else self._default
+        if self._bypassed[queue]:
+            return Settings(traffic_class=settings.traffic_class, weight=settings.weight, scheduler_word=settings.scheduler_word)
         return replace(settings, rate_bps=self._drawn[queue]) if queue in self._drawn else settings
 
     def groups(self) -> list[int]:

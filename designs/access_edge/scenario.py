@@ -274,6 +274,10 @@ class Subscriber(Parent):
         None,
         description="Rate that it gets below a congested node or port before the rest is shared by weight, within a class; 0: none.",
     )
+    bypass: StrictBool = Field(
+        False,
+        description="Nothing of its own holds its frames back: neither its rate nor the rates, limits, AQM and guarantees of its queues.",
+    )
     node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
     spread: Spread | None = Field(None, description="In place of `node`: they are dealt to several nodes.")
 

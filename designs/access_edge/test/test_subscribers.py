@@ -147,3 +147,25 @@ def test_32768_subscribers_on_both_engines(tmp_path: Path) -> None:
     rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
     assert rtl == model
     assert rtl["packets"]["out"] == rtl["packets"]["in"] > 2000
+
+
+BYPASS = """\
+duration: 2 ms
+drain: 1 ms
+device: {config: %s}
+defaults: {rate: 1 Mbit/s, limit_packets: 2}
+%s
+traffic: [constant: {queues: [0, 4], rate: 20 Mbit/s, size: 500}]
+"""
+IN_TREE = "subscribers: [{id: 0, rate: 2 Mbit/s, bypass: true}, {id: 1, rate: 2 Mbit/s}]"
+IN_HEADERS = "subscribers: [{id: 0, bypass: true, match: {vlan: 5}, queues: 0}, {id: 1, match: {vlan: 6}, queues: 4}]"
+
+
+@pytest.mark.parametrize(("config", "entries"), [("tree_64", IN_TREE), ("headers_16", IN_HEADERS)])
+def test_bypass(tmp_path: Path, config: str, entries: str) -> None:
+    """Whom nothing of its own holds back loses nothing; its neighbour with the same settings does."""
+    result = run(written(tmp_path, BYPASS % (config, entries)), tmp_path / "out", "model")
+    queues = {row["id"]: row for row in result["queues"]}
+    free, held = queues[0], queues[4]
+    assert free["out_packets"] == free["in_packets"] >= 4 and not free["drop_packets"]
+    assert held["drop_packets"] > 0 and held["out_packets"] < free["out_packets"]
