@@ -18,14 +18,15 @@ from penstock.testing.testkit import seed
 HOW_TO = ROOT / "docs" / "how-to" / "python.md"
 
 
-def test_how_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["test_mine.py", "test_who.py", "test_switch.py"])
+def test_how_to(name: str, tmp_path: Path) -> None:
     """A user's file in a folder of their own, run with the project's Python."""
     blocks = re.findall(r"(?:^(?:    .*)?\n)+", HOW_TO.read_text(), re.MULTILINE)
-    code = next(block for block in blocks if "def test_" in block)
+    (code,) = [block for block in blocks if block.lstrip().startswith(f"# {name}: ")]
     text = re.sub(r"^    ", "", code, flags=re.MULTILINE).strip() + "\n"
     assert len(text.splitlines()) < 30
-    (tmp_path / "test_mine.py").write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
+    (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout

@@ -130,6 +130,9 @@ class Keys:
 
     def check(self, place: int, pairs: Pairs, name: str, name_of: Any) -> None:
         """Raise Problem unless a place can have these keys; `name` is who wants it, `name_of` who has what."""
+        old = self.of.get(place, ())
+        if not pairs and not old:
+            return
         for number, (key, _) in enumerate(pairs):
             owner = self.place_of(key)
             if owner is not None and owner != place:
@@ -137,7 +140,6 @@ class Keys:
                     f"subscriber {name!r} cannot have {match_of_key(key).shown}, which subscriber {name_of.get(owner, '')!r} has already"
                 )
                 raise Problem(Code.ALREADY_EXISTS, words, f"matches[{number}]")
-        old = self.of.get(place, ())
         if len(self.value_of) - len(old) + len(pairs) > self._most and len(pairs) > len(old):
             raise Problem(Code.RESOURCE_EXHAUSTED, f"the device has room for {self._most:,} matches, and all are taken", "matches")
         self._wanted_kinds(self.used - _kinds(old) + _kinds(key for key, _ in pairs), self.settings, "matches")

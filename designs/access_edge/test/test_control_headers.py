@@ -305,3 +305,19 @@ def test_other_errors(tmp_path: Path) -> None:
     plant.set_headers(headers_pb2.HeaderSettings(direction="from", unknown_queue=7))
     assert find.KINDS["ipv4_source"] in {word >> 7 & 15 for word in mirror.profiles.values()}
     assert set(mirror.missing.values()) == {7}
+
+
+def test_a_device_without_a_hierarchy() -> None:
+    """A subscriber is a queue there, whatever its class."""
+    with penstock.open("headers_16", headers={"class_of": "dscp", "classes": ["32-63", "0-31"]}) as device:
+        edge = Edge(device)
+        for number in range(3):
+            edge.plant.change([lambda n=number: Subscriber(name=f"h{n}", matches=[pb.Match(vlan=[5 + n])], queues=[{}])])
+        edge.plant.change([lambda: "h1"])
+        edge.plant.change([lambda: Subscriber(name="new", matches=[pb.Match(vlan=[6]), pb.Match(vlan=[9])], queues=[{}])])
+        device.advance("10 us")
+        for tag, place in ((5, 0), (6, 1), (7, 2), (9, 1)):
+            device.send(bytes(12) + b"\x81\x00\x00" + bytes([tag]) + bytes(60), queue=place)
+        device.drain()
+        assert sorted(device.received().columns["queue"].tolist()) == [0, 1, 1, 2]
+        assert differences(edge.plant) == []
