@@ -155,8 +155,13 @@ class Keys:
         if pairs:
             self.of[place] = tuple(key for key, _ in pairs)
         self.used = self.used - _kinds(old) + _kinds(key for key, _ in pairs)
-        self._dirty.update(old)
-        self._dirty.update(key for key, _ in pairs)
+        for key in (*old, *(key for key, _ in pairs)):
+            self._mark(key)
+
+    def _mark(self, key: int) -> None:
+        """Remember whether a key has to be told, or need not be any more."""
+        told = self._told.get(key) == self.value_of[key] if key in self.value_of else key not in self._told
+        (self._dirty.discard if told else self._dirty.add)(key)
 
     def _wanted_kinds(self, used: Iterable[str], settings: HeaderSettings, field: str = "kinds") -> list[str]:
         """Return the kinds that are to be looked for, in their order. Raises Problem."""
@@ -174,7 +179,7 @@ class Keys:
         self.value_of.clear()
         self.of.clear()
         self.used.clear()
-        self._dirty.update(self._told)
+        self._dirty = set(self._told)
         self._set_up = False
 
     @property

@@ -112,6 +112,7 @@ def test_random_changes_and_crashes(number: int, tmp_path: Path) -> None:
         stored = {message.name: message for message in plant.intent.subscribers()}
         assert stored.keys() == wanted.keys() == plant.index_of.keys()
         assert mirror.keys == values(stored, plant.index_of)
+        assert not plant.keys._dirty  # what was refused leaves nothing behind
         used = {key >> 76 for key in mirror.keys}
         shown = [mirror.profiles.get(index, 0) for index in range(8)]
         assert [word >> 3 & 15 for word in shown if word >> 7 & 15] == sorted(used)
