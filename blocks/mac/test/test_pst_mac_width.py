@@ -5,6 +5,7 @@ import random
 
 import cocotb
 import pytest
+from cocotb.utils import get_sim_time
 from mac_frames import beats, cycles, drawn, ends, frames, quiet, watched
 
 from penstock.testing.testkit import parameter, run_module, seed, start
@@ -46,3 +47,24 @@ async def every_byte(dut) -> None:
         dut.m_axis_tready_i.value = 0
         await cycles(dut, 2)
         dut.rst_i.value = 0
+
+
+@cocotb.test()
+async def a_beat_per_cycle(dut) -> None:
+    """Where nobody waits, the narrower side has a beat in each cycle."""
+    rng = random.Random(seed())
+    dut._log.info(f"PENSTOCK_SEED={seed()}")
+    await quiet(dut)
+    await start(dut)
+    source, sink, _ = ends(dut, rng, 1.0, 1.0)
+    found: list[dict[str, int]] = []
+    cocotb.start_soon(sink.receive(found))
+    sent = [drawn(rng, 2, 300) for _ in range(60)]
+    made = [beat for data, user in sent for beat in beats(data, user, IN)]
+    begun = get_sim_time("ns")
+    await source.send(made)
+    taken = (get_sim_time("ns") - begun) / 10
+    await cycles(dut, 2 * max(IN, OUT) // OUT + 2)
+    assert frames(found, OUT) == sent
+    narrow = sum(-(-len(data) // min(IN, OUT)) for data, _ in sent)
+    assert narrow - IN // OUT <= taken <= narrow + 3, f"{narrow} beats took {taken} cycles"

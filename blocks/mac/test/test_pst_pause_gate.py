@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""pst_pause_gate: no frame begins while it is paused, none is cut, an offer stays, and all of them come out in order."""
+"""pst_pause_gate: no frame begins while it is paused, none is cut, an offer stays, and all of them come out in order; a reset
+is between frames."""
 
 import random
 
@@ -20,15 +21,16 @@ async def between_frames(dut) -> None:
     for name in ("pause", "s_valid", "s_last", "s_class", "m_ready"):
         getattr(dut, f"{name}_i").value = 0
     await start(dut)
-    source, within, offered, pause, held = None, False, False, 0, 0
+    source, within, offered, pause, held, forgotten = None, False, False, 0, 0, 0
     for _ in range(20_000):
         await FallingEdge(dut.clk_i)
         if rng.random() < 0.1:
             pause = rng.choice([0, 0, 1 << 8, rng.getrandbits(8), rng.getrandbits(9)])
         source = source or ((rng.randrange(8), rng.getrandbits(1)) if rng.random() < 0.7 else None)
         klass, last = source or (rng.randrange(8), rng.getrandbits(1))
-        ready = rng.getrandbits(1)
+        ready, reset = rng.getrandbits(1), rng.random() < 0.03
         for name, value in (
+            ("rst", int(reset)),
             ("pause", pause),
             ("s_valid", int(source is not None)),
             ("s_last", last),
@@ -44,4 +46,7 @@ async def between_frames(dut) -> None:
         offered = source is not None and not stopped and not ready
         if source and not stopped and ready:
             within, source = not last, None
-    assert held > 1000
+        if reset:  # what was on offer may be another frame's in the next cycle
+            forgotten += within or offered
+            within = offered = False
+    assert held > 1000 and forgotten > 50

@@ -75,3 +75,32 @@ async def told_between_frames(dut) -> None:
     first = len(found)
     await cycles(dut, 5 * REFRESH)
     assert len(found) == first, "nothing is told where nothing is asked for"
+
+
+@cocotb.test()
+async def reset_in_mid_traffic(dut) -> None:
+    """Behind a reset it is between frames and has told nothing: what is asked for then is told at once, and nothing where nothing is."""
+    rng = random.Random(seed())
+    dut._log.info(f"PENSTOCK_SEED={seed()}")
+    await quiet(dut)
+    address, quanta = rng.randbytes(6), rng.randrange(1, 1 << 16)
+    dut.source_i.value, dut.quanta_i.value = int.from_bytes(address, "big"), quanta
+    await start(dut)
+    for turn in range(60):
+        dut.m_axis_tready_i.value = 1
+        dut.request_i.value = rng.choice([0, 0x1FF])
+        for _ in range(rng.randrange(1, 12)):
+            dut.s_axis_tvalid_i.value, dut.s_axis_tlast_i.value = rng.getrandbits(1), int(rng.random() < 0.3)
+            dut.m_axis_tready_i.value = rng.getrandbits(1)
+            await cycles(dut, 1)
+        request = 0 if turn % 2 else rng.randrange(1, 0x100) | 0x100
+        dut.rst_i.value, dut.s_axis_tvalid_i.value, dut.m_axis_tready_i.value = 1, 0, 1
+        await cycles(dut, rng.randrange(1, 4))
+        dut.rst_i.value, dut.request_i.value = 0, request
+        found = []
+        for _ in range(10):
+            await cycles(dut, 1)
+            if int(dut.m_axis_tvalid_o.value):
+                found.append(int(dut.m_axis_tdata_o.value).to_bytes(64, "little")[:60])
+        wanted = pfc_frame(address, {c: quanta for c in range(8) if request >> c & 1}) if PFC else pause_frame(address, quanta)
+        assert found == ([wanted] if request else []), f"reset {turn}"
