@@ -16,8 +16,10 @@ from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.keys import plain
 from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
+from penstock.designs.access_edge.control.waiting import Done, Request
 from penstock.designs.access_edge.scenario import HeaderSettings
 from penstock.designs.access_edge.testing.control import CONFIG, HeaderMirror, Held, Mirror, plant_of
+from penstock.driver.carrier import CarrierError
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, headers_pb2
 from penstock.v1 import subscribers_pb2 as pb
@@ -322,3 +324,63 @@ def test_a_device_without_a_hierarchy() -> None:
         device.drain()
         assert sorted(device.received().columns["queue"].tolist()) == [0, 1, 1, 2]
         assert differences(edge.plant) == []
+
+
+def test_a_failure_between_two_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bus fails once, when one of two profiles is written: what was taken back is looked for no more."""
+    mirror = HeaderMirror(configs.load(CONFIG))
+    plant = plant_of(mirror)
+    plant.change([lambda: Subscriber(name="a", matches=[pb.Match(ipv4="10.0.0.1")])])
+    before = dict(mirror.profiles)
+    command, seen = mirror._command, []
+
+    def fails_once(number: int) -> None:
+        seen.append(number)
+        if seen.count(registers.command("find_profile")) == 2 and number == registers.command("find_profile"):
+            raise CarrierError("mirror: the bus is gone for once")
+        command(number)
+
+    monkeypatch.setattr(mirror, "_command", fails_once)
+    with pytest.raises(Problem, match="all was taken back"):
+        plant.change([lambda: Subscriber(name="b", matches=[pb.Match(pppoe=9, mac="02:00:00:00:00:01")])])
+    assert mirror.profiles == before and len(mirror.keys) == 1 and not plant.stale
+    plant.change([lambda: Subscriber(name="b", matches=[pb.Match(pppoe=9, mac="02:00:00:00:00:01")])])
+    assert [word >> 3 & 15 for word in mirror.profiles.values() if word >> 7 & 15] == [0, 4] and len(mirror.keys) == 2
+
+
+def test_a_key_that_goes_and_comes_in_two_requests() -> None:
+    """Who wants a match that a request of the same moment gives up waits until that one is done."""
+    plant = plant_of(HeaderMirror(configs.load(CONFIG)))
+    plant.change([lambda: Subscriber(name="a", matches=[pb.Match(vlan=[5])])])
+    first, second = (
+        Request([maker], True, Done()) for maker in (lambda: "a", lambda: Subscriber(name="b", index=3, matches=[pb.Match(vlan=[5])]))
+    )
+    assert plant._do([first, second]) == 1
+    first.check()
+    assert plant._do([second]) == 1
+    second.check()
+    assert plant.carrier.keys == {matches.key_of(matches.Match("outer_tag", (5,))): 12}  # type: ignore[attr-defined]
+
+
+def test_a_kill_while_a_change_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device has a new key and refuses the rest; the server is killed before it has taken the key back. The next start does."""
+    mirror, store = HeaderMirror(configs.load(CONFIG)), tmp_path / "intent.sqlite"
+    plant = plant_of(mirror, store)
+    write = plant.write
+    calls: list[None] = []
+
+    def once(*of: Any) -> None:
+        calls.append(None)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        write(*of)
+        raise CarrierError("mirror: the bus is gone")
+
+    monkeypatch.setattr(plant, "write", once)
+    with pytest.raises(KeyboardInterrupt):
+        plant.change([lambda: Subscriber(name="a", matches=[pb.Match(vlan=[5])])])
+    assert len(mirror.keys) == 1 and len(calls) == 2
+    plant.intent.close()
+    plant = plant_of(mirror, store)
+    assert mirror.keys == {} and not plant.index_of
+    plant.intent.close()
