@@ -61,8 +61,8 @@ async def taken_out_and_kept(dut) -> None:
             await source.send(beats(*frame, 64))
         else:
             length, bad = rng.choice([60, 60, 64, 65, 128, 200]), rng.random() < 0.1
-            times = {c: rng.choice([0, 1, 2, rng.randrange(200)]) for c in range(8) if rng.getrandbits(1)}
-            quanta = rng.choice([0, 1, rng.randrange(300)])
+            times = {c: rng.choice([0, 1, 2, rng.randrange(200), 0xFFFF]) for c in range(8) if rng.getrandbits(1)}
+            quanta = rng.choice([0, 1, rng.randrange(300), 0xFFFF])
             pfc, unknown = rng.random() < 0.6, rng.random() < 0.1
             data = pfc_frame(rng.randbytes(6), times, length) if pfc else pause_frame(rng.randbytes(6), quanta, length)
             if unknown:  # another opcode: taken out, and nothing is paused
