@@ -384,3 +384,17 @@ def test_a_kill_while_a_change_is_taken_back(tmp_path: Path, monkeypatch: pytest
     plant = plant_of(mirror, store)
     assert mirror.keys == {} and not plant.index_of
     plant.intent.close()
+
+
+def test_keys_go_before_queues_change_and_come_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place gets another subscriber: no frame of the one before has the queues of the new one, and none of the new one those of before."""
+    mirror = HeaderMirror(configs.load(CONFIG))
+    plant = plant_of(mirror)
+    plant.change([lambda: Subscriber(name="a", matches=[pb.Match(vlan=[5])])])
+    command, seen = mirror._command, []
+    monkeypatch.setattr(mirror, "_command", lambda number: (seen.append(number), command(number)))
+    plant.change([lambda: "a", lambda: Subscriber(name="b", matches=[pb.Match(vlan=[6])])])
+    assert plant.index_of == {"b": 0} and len(mirror.keys) == 1
+    went, came = (seen.index(registers.command(f"find_{name}")) for name in ("delete", "insert"))
+    queues = [at for at, number in enumerate(seen) if number == registers.COMMAND_PROVISION]
+    assert went < min(queues) <= max(queues) < came
