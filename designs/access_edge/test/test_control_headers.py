@@ -387,7 +387,7 @@ def test_a_kill_while_a_change_is_taken_back(tmp_path: Path, monkeypatch: pytest
 
 
 def test_keys_go_before_queues_change_and_come_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place gets another subscriber: no frame of the one before has the queues of the new one, and none of the new one those of before."""
+    """A place gets another subscriber: no frame of the one before has queues of the new one, and the other way round."""
     mirror = HeaderMirror(configs.load(CONFIG))
     plant = plant_of(mirror)
     plant.change([lambda: Subscriber(name="a", matches=[pb.Match(vlan=[5])])])
