@@ -120,7 +120,7 @@ def test_numbers_are_kept() -> None:
         | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8, "provision": 9, "tree_subscriber_next": 10}
         | {"read_back": 12, "read_back_subscriber": 13, "read_back_node": 14, "read_back_port": 15, "scan": 16, "scan_backlog": 17}
         | {"snapshot_node": 18, "find_insert": 19, "find_delete": 20, "find_profile": 21, "find_class": 22, "find_miss": 23}
-        | {"find_seed": 24, "find_mpls": 25},
+        | {"find_seed": 24, "find_mpls": 25, "find_separator": 26, "find_interval": 27, "find_bank": 28},
     }  # fmt: skip
 
 

@@ -460,6 +460,7 @@ def parameters(config: Config) -> dict[str, str]:
         "ToleranceCycles": str(config.tolerance_cycles),
         **({"Prefix": "1'b0"} if config.queue_id != "prefix" else {}),
         **({"FindProfiles": str(config.headers.profiles), "FindEntries": str(config.headers.entries)} if config.headers else {}),
+        **({"FindPrefixLevels": str(config.headers.prefix_levels)} if config.headers and config.headers.prefix_levels else {}),
         "MaxOutstanding": str(config.outstanding),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),

@@ -1,6 +1,7 @@
 """Register writes that say how queues are found in the headers of frames (blocks/profile/README.md)."""
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network
 
 from penstock.designs.access_edge import registers
 from penstock.engine import engine
@@ -22,6 +23,8 @@ KINDS = {
     "ipv6_destination": 11,
     "top_label": 12,
     "last_label": 13,
+    "routed_source": 14,
+    "routed_destination": 15,
 }
 CLASS_OF = {"none": 0, "dscp": 1, "outer_pcp": 2, "inner_pcp": 3, "traffic_class": 4}
 ENDINGS = ("done", "unknown", "cut", "beyond", "deep", "bad_version", "bad_length", "bad_pppoe")  # why reading ended
@@ -29,6 +32,7 @@ MALFORMED = ("cut", "bad_version", "bad_length", "bad_pppoe")
 COUNTERS = ("hit", "miss", "ending", "none")
 DROP = 1 << 28  # in place of a queue for misses
 KEY_BITS, CHUNK_BITS = 80, 6
+PREFIX_BITS = 65  # {IPv6?, IPv4 address and 32 zeros or the upper 64 bits of an IPv6 address}
 ALL_PORTS = 0xFFFF
 
 
@@ -85,3 +89,43 @@ def counter(of: str, index: int) -> int:
 def key(space: int, fields: int) -> int:
     """Return a key: the space of its profile, and its fields."""
     return space << 76 | fields
+
+
+def prefix(network: IPv4Network | IPv6Network) -> tuple[int, int]:
+    """Return the key that a prefix begins with, and how many of its bits count. Of an IPv6 address the upper 64 bits are looked at."""
+    address = int(network.network_address)
+    return (address << 32 if network.version == 4 else 1 << 64 | address >> 64), 1 + network.prefixlen
+
+
+class Prefixes:
+    """The tree of prefixes in the hardware: what its two banks hold. Before the first change it holds none."""
+
+    def __init__(self, levels: int) -> None:
+        self.levels, self.bank = levels, 0
+        self._held: tuple[dict[tuple[int, int], object], dict[tuple[int, int], object]] = ({}, {})
+
+    @property
+    def most(self) -> int:
+        """How many prefixes have room, whatever they are."""
+        return 2 ** (2 * self.levels - 1) - 1
+
+    def change(self, prefixes: list[tuple[int, int, int, int]]) -> Iterator[Write]:
+        """Write these {key, bits that count, base, last class} in place of all that there are; frames see the old ones or the new ones.
+
+        Words that the bank has already are not written. Raises ValueError for prefixes that do not fit or are there twice.
+        """
+        size = (PREFIX_BITS + 7) // 8
+        given = [(key.to_bytes(size, "big"), length, last << 28 | base) for key, length, base, last in prefixes]
+        tree = engine.models("lookup").PrefixTree(given, PREFIX_BITS, self.levels)
+        self.bank ^= 1
+        held = self._held[self.bank]
+        for level, node, separators in tree.writes(PREFIX_BITS):
+            if held.get((level, node)) != separators:
+                held[level, node] = separators
+                for number, word in enumerate(separators):
+                    yield from _do("separator", index=level << 24 | node << 2 | number, word=int.from_bytes(word, "big"))
+        for interval, value in enumerate(tree.values()):
+            if held.get((self.levels, interval), 0) != (value,):
+                held[self.levels, interval] = (value,)
+                yield from _do("interval", index=interval, value=value or 0, word=int(value is not None), words=1)
+        yield from _do("bank", value=self.bank)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -84,6 +85,32 @@ class PrefixTree {
     std::uint32_t key_bits_, levels_;
     std::size_t intervals_;
     std::vector<PrefixKey> starts_;
+    std::vector<std::optional<std::uint32_t>> values_;
+};
+
+// A bank as the hardware has it: what was written, whatever it is.
+class PrefixBank {
+  public:
+    explicit PrefixBank(std::uint32_t levels = 1) : values_(std::size_t{1} << 2 * levels) {
+        for (std::uint32_t level = 0; level < levels; level++) nodes_.emplace_back(std::size_t{1} << 2 * level);
+    }
+
+    void set_node(std::uint32_t level, std::size_t node, const std::array<PrefixKey, 3>& separators) { nodes_[level][node] = separators; }
+    void set_value(std::size_t interval, std::optional<std::uint32_t> value) { values_[interval] = value; }
+
+    std::optional<std::uint32_t> find(PrefixKey key) const {
+        std::size_t node = 0;
+        for (const auto& level : nodes_) {
+            std::size_t child = 0;
+            for (std::size_t i = 0; i < 3; i++)
+                if (key >= level[node][i]) child = i + 1;
+            node = node * 4 + child;
+        }
+        return values_[node];
+    }
+
+  private:
+    std::vector<std::vector<std::array<PrefixKey, 3>>> nodes_;  // by level
     std::vector<std::optional<std::uint32_t>> values_;
 };
 

@@ -98,6 +98,7 @@ module classify_loop
       .m_done_o,
       .keys_o,
       .moves_o,
+      .prefixes_i       (1'b0),
       .bank_i           (1'b0),
       .s_write_valid_i  (1'b0),
       .s_write_level_i  ('0),

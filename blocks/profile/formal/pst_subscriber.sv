@@ -44,6 +44,7 @@ module pst_subscriber
     output done_e                    m_done_o,
     output logic [   TableWidth+2:0] keys_o,
     output logic [             31:0] moves_o,
+    input  logic                     prefixes_i,
     input  logic                     bank_i,
     input  logic                     s_write_valid_i,
     input  logic [   LevelWidth-1:0] s_write_level_i,

@@ -5,7 +5,8 @@
 // Latency:    28 + ExtensionHeaders cycles from the beat that ends the frame or fills the window of 128 bytes to the frame's first beat out;
 //             with a prefix table as much longer as pst_subscriber is.
 // Ordering:   as they come.
-// Reset:      frames inside are forgotten. No profile is on and no subscriber is there; frames without a profile are dropped.
+// Reset:      frames inside are forgotten. No profile is on and no subscriber is there, by key or prefix; frames without a profile are
+//             dropped.
 module pst_find_queue
   import pst_lookup_pkg::*;
   import pst_parse_pkg::*;
@@ -15,6 +16,7 @@ module pst_find_queue
     parameter int unsigned Profiles         = 8,       // 1 .. 15
     parameter int unsigned Entries          = 262144,  // places for subscribers by key, see pst_lookup
     parameter int unsigned ExtensionHeaders = 2,       // of IPv6, 0 .. 8
+    parameter int unsigned PrefixLevels     = 0,       // of pst_lookup_prefix, 2 .. 9, 7 for 8,191 prefixes; 0: no such table
     parameter int unsigned WaitBeats        = 64,      // beats that wait for their queue; for full rate more than the latency
     localparam int unsigned CountWidth      = 50
 ) (
@@ -65,6 +67,9 @@ module pst_find_queue
   localparam int unsigned SeedWidth = RestWidth > Tables * TableWidth ? RestWidth : Tables * TableWidth;
   localparam int unsigned MaxMoves = 32;    // an operation waits for twice as many at most, 9 cycles each: less than a register access may
   localparam int unsigned BeatWidth = 9 * DataBytes + 2;
+
+  localparam int unsigned NodeWidth = PrefixLevels > 0 ? 2 * PrefixLevels : 2;
+  localparam int unsigned LevelWidth = PrefixLevels > 0 ? $clog2(PrefixLevels + 1) : 1;
 
   if (Profiles > 15) begin : g_bad_profiles
     $error("pst_find_queue: Profiles is %0d, allowed: 1..15", Profiles);
@@ -118,6 +123,27 @@ module pst_find_queue
       .m_headers_o      (headers)
   );
 
+  // ---- prefixes: a node is written with its last separator, the others are kept until then
+
+  logic prefixes_q, bank_q;             // a bank has been chosen; which one
+  logic [1:0][PrefixWidth-1:0] separators_q;
+  logic write, write_interval;
+
+  assign write_interval = set_what_i == SetInterval;
+  assign write          = set_valid_i && (write_interval || (set_what_i == SetSeparator && set_index_i[1]));
+
+  always_ff @(posedge clk_i) begin
+    if (set_valid_i && set_what_i == SetSeparator && !set_index_i[1]) separators_q[set_index_i[0]] <= set_word_i[PrefixWidth-1:0];
+    if (set_valid_i && set_what_i == SetBank) begin
+      bank_q     <= set_value_i[0];
+      prefixes_q <= 1'b1;
+    end
+    if (rst_i) begin
+      bank_q     <= 1'b0;
+      prefixes_q <= 1'b0;
+    end
+  end
+
   // ---- their queues
 
   typedef struct packed {
@@ -135,7 +161,7 @@ module pst_find_queue
       .Profiles(Profiles),
       .Entries(Entries),
       .MaxMoves(MaxMoves),
-      .PrefixLevels(0)
+      .PrefixLevels(PrefixLevels)
   ) u_subscriber (
       .clk_i,
       .rst_i,
@@ -163,11 +189,12 @@ module pst_find_queue
       .m_done_o,
       .keys_o           (keys),
       .moves_o,
-      .bank_i           (1'b0),
-      .s_write_valid_i  (1'b0),
-      .s_write_level_i  ('0),
-      .s_write_node_i   ('0),
-      .s_write_word_i   ('0),
+      .prefixes_i       (prefixes_q),
+      .bank_i           (bank_q),
+      .s_write_valid_i  (write),
+      .s_write_level_i  (write_interval ? LevelWidth'(PrefixLevels) : set_index_i[24+:LevelWidth]),
+      .s_write_node_i   (write_interval ? set_index_i[NodeWidth-1:0] : set_index_i[2+:NodeWidth]),
+      .s_write_word_i   (write_interval ? (3*PrefixWidth)'({set_word_i[0], set_value_i}) : {set_word_i[PrefixWidth-1:0], separators_q}),
       .s_headers_valid_i(headers_valid),
       .s_headers_i      (headers),
       .s_port_i         ('0),

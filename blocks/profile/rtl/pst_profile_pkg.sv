@@ -66,7 +66,10 @@ package pst_profile_pkg;
     SetClass   = 3'd1,  // {profile, value of 6 bits}; class
     SetMiss    = 3'd2,  // profile, or Profiles: frames without one; miss_t
     SetSeed    = 3'd3,  // {chunk, index of 6 bits}; word: a random word of pst_lookup
-    SetMpls    = 3'd4   // -; pst_parse_pkg::mpls_e
+    SetMpls    = 3'd4,  // -; pst_parse_pkg::mpls_e
+    SetSeparator = 3'd5,  // {level of 8 bits, node of 22, number of 2}; word: a separator of pst_lookup_prefix. Number 2 writes the node
+    SetInterval  = 3'd6,  // interval; subscriber_t, word: bit 0 whether there is one
+    SetBank      = 3'd7   // -; bit 0: the bank that lookups use
   } set_e;
 
   // A counter of pst_find_queue: {kind, index of 4 bits}.

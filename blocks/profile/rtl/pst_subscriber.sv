@@ -51,7 +51,8 @@ module pst_subscriber
     output done_e                    m_done_o,
     output logic [   TableWidth+2:0] keys_o,
     output logic [             31:0] moves_o,
-    // bank and writes of pst_lookup_prefix
+    // bank and writes of pst_lookup_prefix; without prefixes_i all frames miss there
+    input  logic                     prefixes_i,
     input  logic                     bank_i,
     input  logic                     s_write_valid_i,
     input  logic [   LevelWidth-1:0] s_write_level_i,
@@ -158,7 +159,7 @@ module pst_subscriber
         .s_write_level_i,
         .s_write_node_i,
         .s_write_word_i,
-        .s_key_valid_i  (choice.valid),
+        .s_key_valid_i  (choice.valid && prefixes_i),
         .s_key_i        (prefix),
         .m_value_valid_o(),
         .m_value_hit_o  (prefix_answer.hit),
@@ -166,7 +167,7 @@ module pst_subscriber
     );
   end else begin : g_no_prefix
     logic unused;
-    assign unused        = &{1'b0, bank_i, s_write_valid_i, s_write_level_i, s_write_node_i, s_write_word_i, prefix};
+    assign unused        = &{1'b0, prefixes_i, bank_i, s_write_valid_i, s_write_level_i, s_write_node_i, s_write_word_i, prefix};
     assign prefix_answer = '0;
   end
 

@@ -43,7 +43,7 @@ class Bench:
         self.operation: tuple[int, int, int] | None = None
         self.seen: Counter[str] = Counter()
         self.inputs = (
-            "profile_we", "class_we", "miss_we", "seed_valid", "s_op_valid", "s_write_valid", "s_headers_valid", "bank",
+            "profile_we", "class_we", "miss_we", "seed_valid", "s_op_valid", "s_write_valid", "s_headers_valid", "bank", "prefixes",
             "profile_index", "profile", "class_profile", "class_value", "class", "miss_index", "miss", "seed_chunk", "seed_index",
             "seed_word", "s_op", "s_op_key", "s_op_value", "s_write_level", "s_write_node", "s_write_word", "s_headers", "s_port",
         )  # fmt: skip
@@ -100,7 +100,7 @@ class Bench:
             await self.write(
                 "s_write_valid", s_write_level=self.levels, s_write_node=node, s_write_word=0 if value is None else 1 << 32 | value
             )
-        self.put(bank=1)
+        self.put(bank=1, prefixes=1)
 
     def longest(self, key: int) -> int | None:
         found = [(length, value) for bits, length, value in self.prefixes if (key ^ bits) >> (65 - length) == 0]

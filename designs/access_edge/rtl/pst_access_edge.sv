@@ -38,6 +38,7 @@ module pst_access_edge
     parameter bit                        Prefix = 1'b1,                         // the queue id is in front of a frame, else in tdest
     parameter int unsigned               FindProfiles = 0,                      // queues are found in headers, by so many profiles; 0..15
     parameter int unsigned               FindEntries = 1024,                    // FindProfiles > 0: places for keys, see pst_lookup
+    parameter int unsigned               FindPrefixLevels = 0,                  // FindProfiles > 0: of pst_lookup_prefix; 0: no prefixes
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -231,7 +232,7 @@ module pst_access_edge
 
   if (FindProfiles != 0) begin : g_find
     pst_find_queue #(
-        .DataBytes(DataBytes), .Profiles(FindProfiles), .Entries(FindEntries)
+        .DataBytes(DataBytes), .Profiles(FindProfiles), .Entries(FindEntries), .PrefixLevels(FindPrefixLevels)
     ) u_find (
         .clk_i, .rst_i, .init_done_o(find_init_done),
         .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i, .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
@@ -861,7 +862,8 @@ module pst_access_edge
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
-      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels),
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,

@@ -45,7 +45,10 @@ package pst_access_edge_values_pkg;
     CommandFindClass          = 32'd22,
     CommandFindMiss           = 32'd23,
     CommandFindSeed           = 32'd24,
-    CommandFindMpls           = 32'd25
+    CommandFindMpls           = 32'd25,
+    CommandFindSeparator      = 32'd26,
+    CommandFindInterval       = 32'd27,
+    CommandFindBank           = 32'd28
   } command_e;
 
 endpackage

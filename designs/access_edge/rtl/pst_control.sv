@@ -48,6 +48,7 @@ module pst_control
     parameter bit          Guarantees = 1'b0,       // queues and subscribers may have guaranteed rates; wants Hierarchy
     parameter int unsigned FindProfiles = 0,        // profiles of headers, 0: queues are not found in headers; 0..15
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys, shown in a register
+    parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes, shown in a register; 0: none
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
@@ -216,13 +217,17 @@ module pst_control
     WaitClass,
     ReadBack, // the other settings are asked for
     AskFind,  // a key is offered
-    WaitFind
+    WaitFind,
+    SettleFind // lookups leave a bank of prefixes
   } state_e;
 
   pst_access_edge_regs_pkg::pst_access_edge_regs__in_t  hwif_in;
   pst_access_edge_regs_pkg::pst_access_edge_regs__out_t hwif_out;
 
+  localparam logic [4:0] SettleCycles = 5'(2 * FindPrefixLevels + 8);
+
   state_e state_q, state_d;
+  logic [4:0] settle_q, settle_d;        // cycles that are left
   refusal_e refused_q, refused_d, refuse;
   logic [PacketWidth-1:0] lost_packets;
   logic [ByteWidth-1:0] lost_bytes;
@@ -283,7 +288,7 @@ module pst_control
   pst_control_command #(
       .Queues(Queues), .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
       .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters),
-      .FindProfiles(FindProfiles), .FindEntries(FindEntries)
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels)
   ) u_command (
       .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy), .find_any_i(s_find_i.keys != '0),
       .is_write_o(is_write), .is_provision_o(is_provision), .is_hierarchy_o(is_hierarchy), .is_share_o(is_share), .is_read_o(is_read),
@@ -310,6 +315,7 @@ module pst_control
     now_d       = now_q;
     find_d      = find_q;
     find_op_d   = find_op_q;
+    settle_d    = settle_q - 1'b1;
 
     unique case (state_q)
       Write: if (m_cfg_ready_i) state_d = provision_q && !m_hierarchy_cfg_ready_i ? WriteHierarchy : Idle;
@@ -347,6 +353,7 @@ module pst_control
         if (s_find_done_i == DoneAbsent) refused_d = RefusalBadKey;
         state_d = Idle;
       end
+      SettleFind: if (settle_q == '0) state_d = Idle;
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
       if (s_out_valid_i) begin
@@ -384,6 +391,10 @@ module pst_control
                       : is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack
                       : is_node ? AskOut : AskLook;
             if (is_node) look_d = '0;
+          end
+          if (FindPrefixLevels != 0 && refuse == RefusalAccepted && is_find_set && find_what == pst_profile_pkg::SetBank) begin
+            state_d  = SettleFind;
+            settle_d = SettleCycles;
           end
         end
       end
@@ -431,11 +442,12 @@ module pst_control
     back_q      <= back_d;
     find_q      <= find_d;
     find_op_q   <= find_op_d;
+    settle_q    <= settle_d;
   end
 
-  // No traffic stands in the way of a key that comes or goes, so none is stopped for it.
+  // No traffic stands in the way of keys and prefixes, so none is stopped for them.
   pst_control_wait #(.Bounded(AqmKind != 3)) u_wait (
-      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(!(state_d inside {Idle, AskFind, WaitFind})), .hold_o
+      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(!(state_d inside {Idle, AskFind, WaitFind, SettleFind})), .hold_o
   );
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
@@ -497,7 +509,8 @@ module pst_control
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
-      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels),
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
       .regs_i(hwif_out), .regs_o(hwif_in), .answer_i(start || no_command_q), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
       .scan_i(s_scan_i), .find_i(s_find_i),

@@ -13,6 +13,9 @@ module pst_control_command
   import pst_profile_pkg::SetMiss;
   import pst_profile_pkg::SetSeed;
   import pst_profile_pkg::SetMpls;
+  import pst_profile_pkg::SetSeparator;
+  import pst_profile_pkg::SetInterval;
+  import pst_profile_pkg::SetBank;
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter bit          Hierarchy = 1'b0,        // subscribers, nodes and ports
@@ -26,6 +29,7 @@ module pst_control_command
     parameter bit          NodeCounters = 1'b0,     // there are counters by node and class; wants Hierarchy
     parameter int unsigned FindProfiles = 0,        // profiles of headers, 0: queues are not found in headers; 0..15
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys
+    parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes; 0: none
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
 ) (
     input  logic [31:0]                                         command_i,
@@ -58,6 +62,9 @@ module pst_control_command
   localparam int unsigned FindIndexWidth = $clog2(FindEntries / pst_lookup_pkg::Tables);
   // Chunks of pst_lookup_mix.
   localparam int unsigned FindChunks = (FindIndexWidth + 5) / 6 + (pst_profile_pkg::KeyWidth - FindIndexWidth + 5) / 6;
+
+  localparam int unsigned FindIntervals = 4 ** FindPrefixLevels;
+  localparam int unsigned FindLastLevel = FindPrefixLevels != 0 ? FindPrefixLevels - 1 : 0;
 
   logic [31:0] queue_index, tree_index, tree_parent, find_item;
 
@@ -127,6 +134,13 @@ module pst_control_command
           if (find_any_i) refuse_o = RefusalBadKey;
           if (find_item >= 64 * FindChunks) refuse_o = RefusalBadIndex;
         end
+        SetSeparator: begin
+          refuse_o = RefusalBadIndex;
+          for (int unsigned level = 0; level <= FindLastLevel; level++) begin
+            if (find_item[31:24] == 8'(level) && find_item[23:2] < 22'(4 ** level) && find_item[1:0] != 2'd3) refuse_o = RefusalAccepted;
+          end
+        end
+        SetInterval: if (find_item >= FindIntervals) refuse_o = RefusalBadIndex;
         default: ;
       endcase
     end else begin
@@ -144,7 +158,8 @@ module pst_control_command
   assign is_node_o      = NodeCounters && command_i == 32'(CommandSnapshotNode);
   assign find_item     = regs_i.find_item.value.value;
   assign is_find_o      = FindProfiles != 0 && (command_i == 32'(CommandFindInsert) || command_i == 32'(CommandFindDelete));
-  assign is_find_set_o  = FindProfiles != 0 && command_i >= 32'(CommandFindProfile) && command_i <= 32'(CommandFindMpls);
+  assign is_find_set_o  = FindProfiles != 0 && command_i >= 32'(CommandFindProfile)
+                          && command_i <= (FindPrefixLevels != 0 ? 32'(CommandFindBank) : 32'(CommandFindMpls));
 
   always_comb begin
     unique case (command_i)
@@ -152,6 +167,9 @@ module pst_control_command
       32'(CommandFindMiss):  find_what_o = SetMiss;
       32'(CommandFindSeed):  find_what_o = SetSeed;
       32'(CommandFindMpls):  find_what_o = SetMpls;
+      32'(CommandFindSeparator): find_what_o = SetSeparator;
+      32'(CommandFindInterval):  find_what_o = SetInterval;
+      32'(CommandFindBank):      find_what_o = SetBank;
       default:               find_what_o = SetProfile;
     endcase
   end

@@ -29,6 +29,7 @@ module pst_control_shown
     parameter bit          Guarantees = 1'b0,
     parameter int unsigned FindProfiles = 0,
     parameter int unsigned FindEntries = 16,
+    parameter int unsigned FindPrefixLevels = 0,
     parameter int unsigned PacketWidth = 50,
     parameter int unsigned ByteWidth = 56
 ) (
@@ -85,6 +86,7 @@ module pst_control_shown
     regs_o.find_entries.value.next    = FindProfiles != 0 ? FindEntries : 0;
     regs_o.find_keys.value.next       = find_i.keys;
     regs_o.find_moves.value.next      = find_i.moves;
+    regs_o.find_prefix_levels.value.next = FindProfiles != 0 ? FindPrefixLevels : 0;
     regs_o.find_count.value.next      = find_i.count;
     regs_o.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     regs_o.nodes.value.next           = Hierarchy ? Nodes : 0;

@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "blocks/lookup/model/lookup.hpp"
+#include "blocks/lookup/model/prefix.hpp"
 #include "blocks/parse/model/parse.hpp"
 #include "blocks/profile/model/profile.hpp"
 #include "designs/access_edge/model/access_edge.hpp"
@@ -23,14 +25,21 @@ inline constexpr std::uint32_t kWindowBeats = 2;        // beats that are read, 
 inline constexpr std::uint32_t kExtensionHeaders = 2;   // of IPv6
 inline constexpr int kVector = 14 + kExtensionHeaders;  // from the last of these beats to the header vector
 inline constexpr int kKeys = 6;                         // from there to the last change of a key that the frame sees
-inline constexpr int kMiss = 10;                        // of a queue for misses; then its queue is known
-inline constexpr int kOut = 12;                         // to its first beat on the way out, at the earliest
-inline constexpr std::uint32_t kMaxMoves = 32;          // of pst_lookup
-inline constexpr std::uint32_t kWaitBeats = 64;         // that wait for their queue
+inline constexpr int kBank = 3;                         // to the last change of the bank of prefixes
+// From a choice to its answer, by key or prefix.
+constexpr int answer(std::uint32_t prefix_levels) {
+    return static_cast<int>(std::max(lookup_timing::kAnswer, prefix_levels != 0 ? prefix_timing::latency(prefix_levels) : 0));
+}
+constexpr int miss(std::uint32_t prefix_levels) { return 3 + answer(prefix_levels); }  // of a queue for misses; then its queue is known
+constexpr int out(std::uint32_t prefix_levels) { return miss(prefix_levels) + 2; }     // to its first beat out, at the earliest
+constexpr int settle(std::uint32_t prefix_levels) { return 2 * static_cast<int>(prefix_levels) + 9; }  // of a change of banks
+inline constexpr std::uint32_t kMaxMoves = 32;                                                         // of pst_lookup
+inline constexpr std::uint32_t kWaitBeats = 64;                                                        // that wait for their queue
 }  // namespace find_timing
 
 struct FindSizes {
     std::uint32_t profiles = 0, entries = 0;  // no profiles: queues are not found in headers
+    std::uint32_t prefix_levels = 0;          // of the tree of prefixes; 0: there is none
 };
 
 struct FoundQueue {
@@ -44,10 +53,14 @@ class FindModel {
         : sizes_(sizes),
           lookup_({.entries = sizes.entries, .key_bits = 80, .max_moves = find_timing::kMaxMoves}),
           profiles_(sizes.profiles),
-          misses_(sizes.profiles + 1) {}
+          misses_(sizes.profiles + 1) {
+        if (sizes.prefix_levels != 0)
+            for (auto& bank : banks_) bank = PrefixBank(sizes.prefix_levels);
+    }
 
     std::uint32_t profiles() const { return sizes_.profiles; }
     std::uint32_t entries() const { return sizes_.entries; }
+    std::uint32_t prefix_levels() const { return sizes_.prefix_levels; }
     std::uint64_t keys() const { return lookup_.keys(); }
     // Moves of keys before cycle `now`, which is at most a few cycles in the past: moves are farther apart.
     std::uint32_t moves(std::int64_t now) {
@@ -110,6 +123,18 @@ class FindModel {
         keep(cycle);
         misses_[index] = {(word >> 28 & 1) != 0, word & 0xFFF'FFFF};
     }
+    // Writes go into the bank that is not in use.
+    void set_separator(std::uint32_t index, PrefixKey separator) {
+        const std::uint32_t level = index >> 24, node = index >> 2 & 0x3F'FFFF, number = index & 3;
+        separators_[number] = separator & ((PrefixKey{1} << kPrefixBits) - 1);
+        if (number == 2) banks_[!bank_].set_node(level, node, separators_);
+    }
+    void set_interval(std::uint32_t index, std::optional<std::uint32_t> value) { banks_[!bank_].set_value(index, value); }
+    void set_bank(bool bank, std::int64_t cycle) {
+        keep(cycle);
+        bank_ = bank;
+        prefixes_ = std::make_shared<const PrefixBank>(banks_[bank]);
+    }
     void set_seed(std::uint32_t index, LookupKey word) {
         lookup_.mix().set(index / 64, index % 64, word & ((LookupKey{1} << lookup_.mix().word_bits()) - 1));
     }
@@ -121,10 +146,14 @@ class FindModel {
         const ParsedHeaders headers = parse(head, mpls_, {128, find_timing::kExtensionHeaders, false});
         ++endings_[static_cast<std::size_t>(headers.ending)];
         const ProfileChoice choice = choose_profile(headers, 0, settings_at(vector).profiles);
-        const std::vector<Miss>& misses = settings_at(vector + find_timing::kMiss).misses;
+        const std::vector<Miss>& misses = settings_at(vector + find_timing::miss(sizes_.prefix_levels)).misses;
         std::optional<std::uint32_t> subscriber;
-        if (choice.profile && !choice.routed)
+        if (choice.routed) {
+            if (const PrefixBank* prefixes = settings_at(vector + find_timing::kBank).prefixes)
+                subscriber = prefixes->find(PrefixKey{choice.prefix.high} << 64 | choice.prefix.low);
+        } else if (choice.profile) {
             subscriber = subscriber_at(LookupKey{choice.key.high} << 64 | choice.key.low, vector + find_timing::kKeys);
+        }
         if (subscriber) {
             ++hits_[*choice.profile];
             return {false, subscriber_queue(*subscriber, choice.number)};
@@ -152,6 +181,8 @@ class FindModel {
     }
 
   private:
+    static constexpr std::uint32_t kPrefixBits = 65;
+
     struct Miss {
         bool drop = true;
         std::uint32_t queue = 0;
@@ -159,11 +190,13 @@ class FindModel {
     struct Settings {
         std::vector<Profile> profiles;
         std::vector<Miss> misses;
+        std::shared_ptr<const PrefixBank> prefixes;
         std::int64_t until;  // the last cycle in which they were so
     };
     struct SettingsNow {
         const std::vector<Profile>& profiles;
         const std::vector<Miss>& misses;
+        const PrefixBank* prefixes;
     };
     struct Change {
         std::int64_t cycle;  // at the end of which the key changed
@@ -178,12 +211,12 @@ class FindModel {
         ++at_;
     }
     void keep(std::int64_t cycle) {
-        if (settings_.empty() || settings_.back().until < cycle) settings_.push_back({profiles_, misses_, cycle});
+        if (settings_.empty() || settings_.back().until < cycle) settings_.push_back({profiles_, misses_, prefixes_, cycle});
     }
     SettingsNow settings_at(std::int64_t cycle) const {
         for (const Settings& past : settings_)
-            if (cycle <= past.until) return {past.profiles, past.misses};
-        return {profiles_, misses_};
+            if (cycle <= past.until) return {past.profiles, past.misses, past.prefixes.get()};
+        return {profiles_, misses_, prefixes_.get()};
     }
     std::optional<std::uint32_t> subscriber_at(LookupKey key, std::int64_t cycle) const {
         for (const Change& change : changes_)
@@ -200,6 +233,10 @@ class FindModel {
     std::optional<std::uint32_t> before_;
     std::vector<Profile> profiles_;
     std::vector<Miss> misses_;
+    std::array<PrefixBank, 2> banks_;
+    bool bank_ = false;
+    std::shared_ptr<const PrefixBank> prefixes_;  // the bank that lookups use, as it was when it came into use; none before
+    std::array<PrefixKey, 3> separators_{};       // that were given last
     ParseMpls mpls_ = ParseMpls::ByNibble;
     std::deque<Change> changes_;
     std::deque<Settings> settings_;

@@ -13,6 +13,7 @@ InputModel::InputModel(const DeviceSettings& settings)
       min_bytes_(settings.min_frame_bytes),
       max_bytes_(settings.max_frame_bytes),
       headers_(settings.queue_id == QueueId::Headers),
+      prefix_levels_(settings.find.prefix_levels),
       head_(settings.queue_id == QueueId::Prefix ? kPrefixBytes : 0),
       depth_(std::bit_ceil(2 * ((settings.max_frame_bytes + kPrefixBytes + kBeatBytes - 1) / kBeatBytes) + 2)),
       link_(settings.ingress(0)),
@@ -135,6 +136,7 @@ void InputModel::time() {
     next_.first = first;
     next_.beats = out;
     next_.vector = way.vector;
+    next_.known = way.vector + find_timing::miss(prefix_levels_) + 1;
     if (headers_) {
         beats_ = way.beats;
         left_ = way.left;

@@ -27,14 +27,14 @@ inline constexpr std::uint32_t kBeatBytes = 64;
 // A frame that is being taken, or has been.
 struct InputFrame {
     Frame frame;
-    std::int64_t last_bit = 0;                                              // the link has brought it
-    std::int64_t first = 0;                                                 // its first beat is taken
-    std::int64_t last = 0;                                                  // its last beat is taken
-    std::int64_t stored = 0;                                                // its last beat enters the store, or it is dropped there
-    std::uint32_t beats = 0;                                                // in the store
-    std::uint8_t reason = 0;                                                // pst_pkg::drop_e
-    std::int64_t vector = 0;                                                // with headers: its header vector is there
-    std::int64_t known() const { return vector + find_timing::kMiss + 1; }  // its queue is known
+    std::int64_t last_bit = 0;  // the link has brought it
+    std::int64_t first = 0;     // its first beat is taken
+    std::int64_t last = 0;      // its last beat is taken
+    std::int64_t stored = 0;    // its last beat enters the store, or it is dropped there
+    std::uint32_t beats = 0;    // in the store
+    std::uint8_t reason = 0;    // pst_pkg::drop_e
+    std::int64_t vector = 0;    // with headers: its header vector is there
+    std::int64_t known = 0;     // its queue is known
 };
 
 class InputModel {
@@ -109,7 +109,8 @@ class InputModel {
     }
 
     std::uint32_t queues_, min_bytes_, max_bytes_;
-    bool headers_;         // queues are found in headers
+    bool headers_;  // queues are found in headers
+    std::uint32_t prefix_levels_;
     std::uint32_t head_;   // bytes in front of a frame, which are stripped; 0: there is no strip stage
     std::uint32_t depth_;  // beats, a power of two
     Link link_;
@@ -190,7 +191,7 @@ bool InputModel::pass(const Frame& frame, Ticks start, Way& way, std::int64_t& f
             if (k + 1 != window) continue;
             way.vector = way.in + find_timing::kVector;
             for (std::uint32_t n = 0; n < window; ++n)
-                if (!leave(n, n == 0 ? way.vector + find_timing::kOut : came[n] + 1)) return false;
+                if (!leave(n, n == 0 ? way.vector + find_timing::out(prefix_levels_) : came[n] + 1)) return false;
         }
         return true;
     }

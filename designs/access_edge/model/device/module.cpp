@@ -53,6 +53,8 @@ AccessEdgeSettings model_settings(Table table) {
         Table headers = table.table("headers");
         device.find.profiles = static_cast<std::uint32_t>(headers.integer("profiles", 1, 15));
         device.find.entries = static_cast<std::uint32_t>(headers.integer("entries", 16, 1 << 20));
+        device.find.prefix_levels = static_cast<std::uint32_t>(headers.integer("prefix_levels", 0, 9, 0));
+        if (device.find.prefix_levels == 1) bad_job("device.model.headers.prefix_levels is 0 or 2 to 9");
         if (!std::has_single_bit(device.find.entries)) bad_job("device.model.headers.entries is a power of two");
         headers.done();
     }

@@ -181,6 +181,12 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
                 return find_item_ > profiles ? Refused::Index : Refused::Not;
             case values::kCommandFindSeed:
                 return find_item_ >= 64 * find_->chunks() ? Refused::Index : find_->keys() != 0 ? Refused::Key : Refused::Not;
+            case values::kCommandFindSeparator: {
+                const std::uint32_t level = find_item_ >> 24, node = find_item_ >> 2 & 0x3F'FFFF;
+                return level >= find_->prefix_levels() || node >> 2 * level != 0 || (find_item_ & 3) == 3 ? Refused::Index : Refused::Not;
+            }
+            case values::kCommandFindInterval:
+                return find_item_ >> 2 * find_->prefix_levels() != 0 ? Refused::Index : Refused::Not;
             default:
                 return Refused::Not;
         }
@@ -194,7 +200,8 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
 }
 
 bool RegisterModel::is_find(std::uint32_t command) const {
-    return find_ && command >= values::kCommandFindInsert && command <= values::kCommandFindMpls;
+    return find_ && command >= values::kCommandFindInsert &&
+           command <= (find_->prefix_levels() != 0 ? values::kCommandFindBank : values::kCommandFindMpls);
 }
 
 // A key comes or goes, or a setting of headers changes.
@@ -214,6 +221,15 @@ void RegisterModel::set_find(std::uint32_t command, std::int64_t now) {
             return find_->set_miss(find_item_, find_value_, now);
         case values::kCommandFindSeed:
             return find_->set_seed(find_item_, find_word());
+        case values::kCommandFindSeparator:
+            return find_->set_separator(find_item_, find_word());
+        case values::kCommandFindInterval:
+            return find_->set_interval(find_item_, find_word() & 1 ? std::optional(find_value_) : std::nullopt);
+        case values::kCommandFindBank:
+            find_->set_bank((find_value_ & 1) != 0, now);
+            settle_ = find_timing::settle(find_->prefix_levels());
+            state_ = State::Settle;
+            break;
         default:
             return find_->set_mpls(find_value_);
     }
@@ -254,6 +270,7 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
     const bool taken = !pending_.empty() && outstanding_ < kOutstanding && (!held_ || accept);
     const bool start = command_ && state_ == State::Idle;
     if (state_ == State::Find) step_find(now);
+    if (state_ == State::Settle && --settle_ == 0) state_ = State::Idle;
     if (hierarchy_taken) {
         state_ = State::Idle;
     } else if (setting_taken) {

@@ -45,7 +45,7 @@ class RegisterModel {
     // step() changes nothing until what is on offer is taken.
     bool waits() const {
         const bool taken = !pending_.empty() && outstanding_ < kOutstanding && !held_;
-        return state_ != State::Idle && state_ != State::Find && !responding_ && !taken && (!held_ || external_);
+        return state_ != State::Idle && state_ != State::Find && state_ != State::Settle && !responding_ && !taken && (!held_ || external_);
     }
 
     // The setting on offer in this cycle, if any.
@@ -93,7 +93,7 @@ class RegisterModel {
 
   private:
     static constexpr unsigned kOutstanding = 8;  // as RegisterMaster
-    enum class State { Idle, Write, WriteHierarchy, Find };
+    enum class State { Idle, Write, WriteHierarchy, Find, Settle };
     enum class Refused : std::uint32_t {
         Not = access_edge::values::kRefusalAccepted,
         Command = access_edge::values::kRefusalNoCommand,
@@ -123,6 +123,7 @@ class RegisterModel {
     FindModel* find_;
     std::uint32_t find_item_ = 0, find_value_ = 0;
     std::array<std::uint32_t, 3> find_key_{};
+    int settle_ = 0;                                   // cycles until a change of banks is over
     std::optional<Lookup::Operation> find_operation_;  // that the table has not taken
     std::optional<bool> scan_;
     std::uint32_t busiest_place_ = 0;

@@ -220,7 +220,7 @@ class ModelDevice final : public Device {
     void find_arrival() {
         arrival_ = kNever;
         if (!input_.has_frame() || !input_.ready()) return;
-        arrival_ = find_ ? std::max(input_.frame().last, input_.frame().known()) : input_.frame().last;
+        arrival_ = find_ ? std::max(input_.frame().last, input_.frame().known) : input_.frame().last;
     }
     void find_queue();
     void find_decision();
@@ -1002,6 +1002,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return find_ ? find_->profiles() : 0;
         case registers::kFindEntries:
             return find_ ? find_->entries() : 0;
+        case registers::kFindPrefixLevels:
+            return find_ ? find_->prefix_levels() : 0;
         case registers::kFindKeys:
             return find_ ? static_cast<std::uint32_t>(find_->keys()) : 0;
         case registers::kFindMoves:
