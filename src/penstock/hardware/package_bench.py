@@ -161,12 +161,12 @@ DEVICE ?= native
 DEFINES := $(if $(filter axi, $(DEVICE)), +define+PST_AXI)
 
 .PHONY: sim axi cocotb clean
-sim: $(BUILD)/$(DEVICE)/V{module}_tb
+sim: $(BUILD)/$(DEVICE)/bench
 \t$< +frames=$(FRAMES) +seed=$(SEED)
 
-$(BUILD)/$(DEVICE)/V{module}_tb: $(addprefix ../, $(SOURCES)) ../verilator.vlt Makefile
+$(BUILD)/$(DEVICE)/bench: $(addprefix ../, $(SOURCES)) ../verilator.vlt Makefile
 \tmkdir -p $(@D)
-\tcd .. && $(VERILATOR) --binary --timing --assert -j 2 --top-module {module}_tb --Mdir sim/$(BUILD)/$(DEVICE) \\
+\tcd .. && $(VERILATOR) --binary --timing --assert -j 2 --top-module {module}_tb --Mdir sim/$(BUILD)/$(DEVICE) -o bench \\
 \t  -CFLAGS -std=c++20 -MAKEFLAGS "CFG_CXXFLAGS_PCH_I=-include $(OPTIMISE)" $(DEFINES) verilator.vlt $(SOURCES)
 
 axi:
