@@ -7,7 +7,7 @@
 // Ordering:   in order on each side.
 // Reset:      every queue disabled (all packets pass); `Queues` cycles, then init_done_o rises.
 module pst_aqm
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::aqm_cfg_t, pst_pkg::MantissaWidth, pst_pkg::ExponentWidth;
   import pst_aqm_pkg::*;
 #(
     parameter int unsigned Queues = 64,               // >= 2

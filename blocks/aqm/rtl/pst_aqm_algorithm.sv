@@ -4,7 +4,7 @@
 // A build with an AQM has a file of this name in place of this one: penstock.hardware.plugs writes it from the AQM's part.yaml, with the ports
 // below, those of them that the algorithm has, and its numbers. blocks/aqm/README.md has the ports and their timing.
 module pst_aqm_algorithm
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::aqm_cfg_t;
   import pst_aqm_pkg::*;
 #(
     parameter int unsigned Queues = 64,               // >= 2

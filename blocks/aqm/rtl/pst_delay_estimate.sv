@@ -6,7 +6,7 @@
 // The period (mantissa, exponent) is the shaper's, see pst_pkg::shaper_cfg_t: 2^-16 cycles per byte. A closed gate (mantissa 0)
 // and an unshaped queue have no delay. Latency: 2 cycles. Throughput: one per cycle. Reset: nothing to reset.
 module pst_delay_estimate
-  import pst_pkg::*;
+  import pst_pkg::MantissaWidth, pst_pkg::ExponentWidth;
 #(
     parameter int unsigned TimeWidth = 26,      // bits of a time in ticks, 16 .. 32
     parameter int unsigned TickShift = 8,       // a tick is 2^TickShift cycles, 0 .. 16

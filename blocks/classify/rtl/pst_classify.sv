@@ -15,7 +15,8 @@
 // without Prefix).
 // Reset forgets what is inside without an event.
 module pst_classify
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropRunt, pst_pkg::DropOversize,
+      pst_pkg::DropBadQueueId, pst_pkg::DropBadFrame, pst_pkg::DropNoSubscriber;
 #(
     parameter int unsigned Queues = 262144,        // ids 0..Queues-1, 1..2^31
     parameter int unsigned DataBytes = 64,         // bytes per beat, a power of two >= 8

@@ -5,7 +5,7 @@
 // Latency:    an event is in the outputs 2 cycles later. Packets and bytes of one reason always change together.
 // Counters wrap around at their width; reset clears them.
 module pst_drop_counters
-  import pst_pkg::*;
+  import pst_pkg::drop_e, pst_pkg::DropOversize, pst_pkg::DropBadFrame;
 #(
     parameter int unsigned PacketWidth = 50,  // bits, >= 2
     parameter int unsigned ByteWidth = 56,    // bits, >= 18

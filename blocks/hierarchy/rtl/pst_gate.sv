@@ -16,7 +16,7 @@
 // Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
 // (`Parents` cycles), shapers are open and unshaped.
 module pst_gate
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::MantissaWidth, pst_pkg::ExponentWidth, pst_pkg::shaper_cfg_t;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Parents = 16,              // >= 2

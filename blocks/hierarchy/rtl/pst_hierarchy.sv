@@ -10,7 +10,7 @@
 // Ordering:   FIFO in each queue, since it has one packet here at most. Reset: forgets all packets; init_done_o rises when the memories are
 // cleared (max(Queues, Nodes * Classes, slots) cycles); everything is unshaped, of class 0, at node 0 and port 0.
 module pst_hierarchy
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::shaper_cfg_t;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Queues = 64,                  // power of two, >= 2 * QueuesPerSubscriber

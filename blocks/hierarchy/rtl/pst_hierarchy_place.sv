@@ -5,7 +5,6 @@
 // Ordering:   a lookup sees the settings of its own cycle and of all before, and none of a later one.
 // Reset:      every queue has class 0, every subscriber is at node 0; init_done_o rises after `Queues` cycles. No setting is taken before.
 module pst_hierarchy_place
-  import pst_pkg::*;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Queues = 64,              // >= 2

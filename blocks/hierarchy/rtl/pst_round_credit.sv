@@ -16,7 +16,7 @@
 // Latency: cycle 0 the queue, 2 class, weight and round, 6 the answer and the length. One operation per cycle; two picks of a subscriber and
 // class that are less than 7 cycles apart do not see each other's. Reset: a walker clears the memory (`Subscribers` cycles).
 module pst_round_credit
-  import pst_pkg::*;
+  import pst_pkg::len_t;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Subscribers = 16,           // >= 2

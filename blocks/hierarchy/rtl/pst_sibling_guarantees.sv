@@ -8,7 +8,7 @@
 // Latency: cycle 0 the queue, 3 pays_o, 4 which queues go first, of the state after this operation, 5 idle_o. Throughput: one operation per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): no queue has a guarantee, none has sent anything.
 module pst_sibling_guarantees
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::MantissaWidth, pst_pkg::ExponentWidth;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Subscribers = 16,              // >= 2

@@ -19,7 +19,7 @@
 // Latency: cycle 0 the queue, 2 class, weight and length, 5 before_o, of the state after this operation. Throughput: one operation per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): all queues have had the same.
 module pst_sibling_order
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Subscribers = 16,           // >= 2

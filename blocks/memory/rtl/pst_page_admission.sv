@@ -17,7 +17,7 @@
 //             be reset with it.
 module pst_page_admission
   import pst_memory_pkg::pages_t;
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::AlphaWidth;
 #(
     parameter int unsigned                 Queues       = 64,                          // >= 2
     parameter int unsigned                 Memories     = 1,                           // 1..32

@@ -8,8 +8,8 @@
 // Reset:      frames inside are forgotten. No profile is on and no subscriber is there, by key or prefix; frames without a profile are
 //             dropped.
 module pst_find_queue
-  import pst_lookup_pkg::*;
-  import pst_parse_pkg::*;
+  import pst_lookup_pkg::Tables, pst_lookup_pkg::op_e, pst_lookup_pkg::done_e;
+  import pst_parse_pkg::mpls_e, pst_parse_pkg::MplsByNibble, pst_parse_pkg::headers_t;
   import pst_profile_pkg::*;
 #(
     parameter int unsigned DataBytes        = 64,      // bytes of a beat: 8, 16, 32 or 64

@@ -7,7 +7,7 @@
 // Reset:      no subscriber is there, no profile is on, and frames without a subscriber are dropped; init_done_o as pst_lookup. Prefixes
 //             and classes stay.
 module pst_subscriber
-  import pst_lookup_pkg::*;
+  import pst_lookup_pkg::Tables, pst_lookup_pkg::op_e, pst_lookup_pkg::done_e;
   import pst_parse_pkg::headers_t;
   import pst_profile_pkg::*;
 #(

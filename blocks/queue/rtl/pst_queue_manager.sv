@@ -10,7 +10,8 @@
 // counters, and occupancy is the difference of the two (paper, section III-C keeps one shared length and a lock). See
 // the README for the hazards and how each is closed.
 module pst_queue_manager
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropTailDropPackets, pst_pkg::DropTailDropBytes,
+      pst_pkg::LimitPacketsWidth, pst_pkg::LimitBytesWidth;
 #(
     parameter int unsigned Queues = 64,               // >= 2
     parameter int unsigned Descriptors = 256,         // >= 2

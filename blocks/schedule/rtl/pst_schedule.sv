@@ -2,7 +2,7 @@
 // The scheduler of a device: shaped queues, pass-through, or one of the user's own, chosen at elaboration. Wires, and for the latter the
 // registers that bring what it is told into one order.
 module pst_schedule
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::LimitBytesWidth, pst_pkg::PeriodWidth, pst_pkg::shaper_cfg_t;
 #(
     parameter int unsigned Queues = 64,                                  // >= 2
     parameter bit          Shaping = 1'b1,                               // 0: pass-through, settings are ignored; or OwnScheduler

@@ -6,7 +6,7 @@
 // enqueue of the same cycle. So the last number that was told is the queue's backlog as of three cycles ago, and in a cycle in which both
 // speak of one queue the enqueue's is the later one.
 module pst_schedule_own
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::LimitBytesWidth, pst_pkg::shaper_cfg_t;
 #(
     parameter int unsigned Queues = 64,    // >= 2
     parameter int unsigned Credits = 32,   // packets that fit downstream

@@ -4,7 +4,6 @@
 // Throughput: one decision per cycle. Latency: activation to m_deq_valid_o 3 cycles, to m_deq_take_o 5.
 // Ordering:   queues leave in the order in which they became ready. Reset: forgets all queues.
 module pst_schedule_passthrough
-  import pst_pkg::*;
 #(
     parameter int unsigned Queues = 64,      // >= 2
     parameter int unsigned TimeWidth = 32,   // bits of a time in cycles

@@ -10,7 +10,7 @@
 // Ordering:   queues leave in the order in which they became ready.
 // Reset:      forgets all queues; a walker then clears the memories (`Queues` cycles). Shapers are open and unshaped.
 module pst_schedule_shaped
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::MantissaWidth, pst_pkg::PeriodWidth, pst_pkg::shaper_cfg_t;
 #(
     parameter int unsigned Queues = 64,               // >= 2
     parameter int unsigned Slots = 256,               // slots of the wheel, power of two

@@ -7,7 +7,7 @@
 // 2^(TimeWidth-2) cycles of now, which the scheduler's walk over old time stamps ensures. (2^29 above is 2^(TimeWidth-3).)
 // Latency: 3 cycles. Throughput: one per cycle. Reset: nothing to reset.
 module pst_shaper
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::MantissaWidth, pst_pkg::ExponentWidth;
 #(
     parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 40; below 32 only to see wrap-around in tests
     localparam int unsigned StampWidth = TimeWidth + 16

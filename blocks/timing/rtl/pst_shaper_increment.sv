@@ -3,7 +3,7 @@
 //
 // Latency: 2 cycles. Throughput: one per cycle. Reset: nothing to reset.
 module pst_shaper_increment
-  import pst_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::MantissaWidth, pst_pkg::ExponentWidth;
 #(
     parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 40
     localparam int unsigned IncrementWidth = TimeWidth - 3 + 16

@@ -6,8 +6,11 @@
 // Reset:      forgets every frame, setting and counter. Until init_done_o no frame is taken and settings wait.
 // Parameters come from designs/access_edge/configs.yaml through the wrapper that penstock.designs.configs writes.
 module pst_access_edge
-  import pst_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropNoPage, pst_pkg::DropTailDropBytes,
+      pst_pkg::DropAqm, pst_pkg::DropNoShare, pst_pkg::DropReadError, pst_pkg::DropWriteError, pst_pkg::DropNoSubscriber,
+      pst_pkg::DropLast, pst_pkg::LimitPacketsWidth, pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::shaper_cfg_t,
+      pst_pkg::AlphaWidth;
+  import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::weight_t, pst_hierarchy_pkg::guarantee_t, pst_hierarchy_pkg::setting_e;
 #(
     parameter int unsigned               Queues = 16,                           // >= 2
     parameter int unsigned               Memories = 1,                          // 1..32

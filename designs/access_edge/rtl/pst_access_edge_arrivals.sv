@@ -8,8 +8,8 @@
 // Throughput: one frame per cycle. Latency: 5 cycles. Ordering: in order.
 // Reset:      forgets all frames; `Queues` cycles, then init_done_o rises.
 module pst_access_edge_arrivals
-  import pst_pkg::*;
-  import pst_aqm_pkg::*;
+  import pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropAqm, pst_pkg::LimitBytesWidth;
+  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::BacklogWidth, pst_aqm_pkg::backlog_t;
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2

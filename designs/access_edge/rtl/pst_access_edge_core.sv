@@ -7,9 +7,11 @@
 // Throughput: one packet in and one out per cycle less the scheduler's splices. Latency: see the README of the design.
 // Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
 module pst_access_edge_core
-  import pst_pkg::*;
-  import pst_aqm_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropAqm, pst_pkg::LimitPacketsWidth,
+      pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::PeriodWidth, pst_pkg::shaper_cfg_t;
+  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::backlog_t;
+  import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::weight_t, pst_hierarchy_pkg::guarantee_t, pst_hierarchy_pkg::setting_e,
+      pst_hierarchy_pkg::SetQueue;
 #(
     parameter int unsigned Queues = 64,            // >= 2
     parameter int unsigned Descriptors = 256,      // >= 2

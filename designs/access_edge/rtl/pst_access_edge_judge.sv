@@ -9,8 +9,8 @@
 // Ordering:   in order.
 // Reset:      forgets all packets and settings; `Queues` cycles, then init_done_o rises.
 module pst_access_edge_judge
-  import pst_pkg::*;
-  import pst_aqm_pkg::*;
+  import pst_pkg::len_t, pst_pkg::LimitBytesWidth, pst_pkg::AqmTimeWidth, pst_pkg::aqm_cfg_t, pst_pkg::MantissaWidth, pst_pkg::PeriodWidth;
+  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::backlog_t;
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2

@@ -8,8 +8,8 @@
 // Reads:      of what left in a cycle without a departure, of all others in one without an arrival or a verdict; all others in one moment.
 // Reset:      clears every counter, and class and node of every queue; init_done_o rises when that is done.
 module pst_access_edge_nodes
-  import pst_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropAqm;
+  import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::setting_e;
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned QueuesPerSubscriber = 4,  // 1, 2, 4 or 8

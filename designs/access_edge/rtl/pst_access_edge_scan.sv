@@ -6,7 +6,7 @@
 //
 // Latency: none for what pst_control asks. Reset: ends a scan.
 module pst_access_edge_scan
-  import pst_pkg::*;
+  import pst_pkg::LimitBytesWidth;
 #(
     parameter int unsigned Queues = 16,          // >= 2
     parameter int unsigned Busiest = 0,          // places of the table; 0: there is no scan

@@ -15,8 +15,10 @@
 // Latency:   a register access some 4 cycles; a setting leaves on m_cfg 1 cycle after its command.
 // Reset:     loses a command that is under way, and the snapshot.
 module pst_control
-  import pst_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_pkg::DropLast, pst_pkg::LimitPacketsWidth, pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::shaper_cfg_t,
+      pst_pkg::AlphaWidth;
+  import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::weight_t, pst_hierarchy_pkg::guarantee_t, pst_hierarchy_pkg::setting_e,
+      pst_hierarchy_pkg::SetQueue, pst_hierarchy_pkg::SetSubscriber, pst_hierarchy_pkg::SetNode;
   import pst_access_edge_values_pkg::*;
   import pst_control_pkg::*;
   import pst_lookup_pkg::op_e;

@@ -3,8 +3,8 @@
 //
 // Latency: none. State: none.
 module pst_control_command
-  import pst_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_hierarchy_pkg::ClassWidth, pst_hierarchy_pkg::setting_e, pst_hierarchy_pkg::SetQueue, pst_hierarchy_pkg::SetSubscriber,
+      pst_hierarchy_pkg::SetNode;
   import pst_access_edge_values_pkg::*;
   import pst_control_pkg::*;
   import pst_profile_pkg::set_e;

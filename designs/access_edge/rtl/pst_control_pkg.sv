@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // What the parts of pst_control tell each other. Counters and indexes have the widths of their registers: what is narrower is 0 above.
 package pst_control_pkg;
-  import pst_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_pkg::LimitPacketsWidth, pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::shaper_cfg_t;
+  import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::weight_t, pst_hierarchy_pkg::guarantee_t, pst_hierarchy_pkg::setting_e;
 
   typedef struct packed {
     logic [49:0] packets;

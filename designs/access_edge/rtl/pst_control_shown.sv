@@ -3,8 +3,10 @@
 //
 // Latency: none. State: none, but for what pst_access_edge_regs keeps.
 module pst_control_shown
-  import pst_pkg::*;
-  import pst_hierarchy_pkg::*;
+  import pst_pkg::DropRunt, pst_pkg::DropOversize, pst_pkg::DropBadQueueId, pst_pkg::DropBadFrame, pst_pkg::DropNoPage,
+      pst_pkg::DropTailDropPackets, pst_pkg::DropTailDropBytes, pst_pkg::DropAqm, pst_pkg::DropNoShare, pst_pkg::DropReadError,
+      pst_pkg::DropWriteError, pst_pkg::DropNoSubscriber, pst_pkg::DropLast, pst_pkg::AqmSettingsWidth, pst_pkg::shaper_cfg_t,
+      pst_pkg::WeightWidth;
   import pst_control_pkg::*;
 #(
     // see pst_control

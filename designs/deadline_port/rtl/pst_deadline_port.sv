@@ -10,7 +10,7 @@
 // Reset:      forgets every frame, setting and counter; the memories have to be reset with it. Until init_done_o no frame is taken.
 // Parameters come from designs/deadline_port/configs.yaml through the wrapper that penstock.designs.configs writes.
 module pst_deadline_port
-  import pst_deadline_pkg::*;
+  import pst_deadline_pkg::time_t, pst_deadline_pkg::fate_e, pst_deadline_pkg::FateTaken, pst_deadline_pkg::FateLength;
   import pst_deadline_port_drop_pkg::*;
 #(
     parameter int unsigned Classes       = 64,           // 2..256

@@ -10,8 +10,8 @@
 // its times could be mistaken for others (pst_codel_aging). The README has the transition table, why it equals the RFC's pseudo-code,
 // and the hazards.
 module pst_codel
-  import pst_pkg::*;
-  import pst_aqm_pkg::*;
+  import pst_pkg::AqmSettingsWidth, pst_pkg::aqm_cfg_t;
+  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::backlog_t;
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned TimeWidth = 26,           // bits of a time in ticks, 16 .. 32; below 26 only to see wrap-around in tests

@@ -9,8 +9,8 @@
 //
 // Every memory has one writer: arrivals own the accumulated probability, departures the latest delay, the update everything else.
 module pst_pie
-  import pst_pkg::*;
-  import pst_aqm_pkg::*;
+  import pst_pkg::AqmSettingsWidth, pst_pkg::aqm_cfg_t;
+  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::backlog_t;
   import pst_pie_pkg::*;
 #(
     parameter int unsigned Queues = 64,              // >= 2

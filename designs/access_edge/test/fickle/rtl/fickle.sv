@@ -4,7 +4,7 @@
 //
 // Throughput: up to a decision per cycle. Reset: the hash is Seed; no queue has packets.
 module fickle
-  import pst_pkg::*;
+  import pst_pkg::len_t, pst_pkg::LimitBytesWidth, pst_pkg::shaper_cfg_t;
 #(
     parameter int unsigned Queues = 16,    // 2..256
     parameter int unsigned Credits = 32,   // packets that fit downstream
