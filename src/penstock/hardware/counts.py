@@ -48,7 +48,7 @@ def counts(root: Path, files: Iterable[Path]) -> list[Count]:
     return [
         Count("ports", "ports of the largest module", ports.get(largest, 0), MOST_PORTS, _above(ports, MOST_PORTS)),
         _lines("axi_lines", "lines of AXI ports outside a package", hardware, lambda text: len(_AXI.findall(text))),
-        _places("wildcard_imports", "wildcard imports of packages of another folder", _wildcards(rtl), 0),
+        _places("wildcard_imports", "wildcard imports of packages of another folder", _wildcards(root, rtl), 0),
         _lines("raw_memories", "memories outside pst_ram_1r1w", _no_wrapper(rtl), lambda text: len(_MEMORY.findall(text)), 0),
         _lines("no_assertion", "modules without an assertion", own, lambda text: not _asserts(text), 0),
         _lines("tree", "`tree` where the hierarchy is meant", of_hierarchy, lambda text: len(_TREE.findall(text)), 0),
@@ -84,11 +84,10 @@ def _places(key: str, words: str, numbers: dict[str, int], allowed: int | None =
     return Count(key, words, sum(places.values()), allowed, places)
 
 
-def _wildcards(rtl: dict[str, str]) -> dict[str, int]:
+def _wildcards(root: Path, rtl: dict[str, str]) -> dict[str, int]:
     """Return how many packages each source takes whole that are not of its own folder: there a reader looks for a name first."""
-    there = set(rtl)
     return {
-        name: sum(f"{Path(name).parent}/{package}.sv" not in there for package in _WILDCARD.findall(text)) for name, text in rtl.items()
+        name: sum(not (root / name).with_name(f"{found}.sv").exists() for found in _WILDCARD.findall(text)) for name, text in rtl.items()
     }
 
 
