@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 
 import numpy as np
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from penstock.designs.access_edge.scenario import HeaderSettings, SubscriberMatc
 from penstock.errors import UserError
 
 KINDS = ("pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "mac")  # the order of their profiles
+ROUTED = "prefix"  # a further kind, behind all others: the longest prefix of an address
 USED = 0.92  # of the places for keys
 SPACES = {kind: space for space, kind in enumerate(KINDS)}  # of their keys
 
@@ -26,14 +28,31 @@ class Match:
 
     @property
     def fields(self) -> int:
-        """The fields of the key, as the hardware has them."""
+        """The fields of the key, as the hardware has them; of a prefix, what no other prefix has."""
+        if self.kind == ROUTED:
+            key, bits = find.prefix(self.network)
+            return 1 << 80 | bits << 66 | key
         if self.kind == "two_tags":
             return self.values[0] << 12 | self.values[1]
         return self.values[0] << 48 | self.values[1] if self.kind == "pppoe" else self.values[0]
 
     @property
+    def network(self) -> IPv4Network | IPv6Network:
+        """The addresses of a prefix."""
+        version, address, length = self.values
+        return IPv4Network((address, length)) if version == 4 else IPv6Network((address << 64, length))
+
+    @property
+    def routed(self) -> "Match":
+        """The same as a prefix, if it is about an address."""
+        length = {"ipv4": 32, "ipv6": 64}.get(self.kind)
+        return Match(ROUTED, (int(self.kind[-1]), self.values[0], length)) if length else self
+
+    @property
     def shown(self) -> str:
         """It as a scenario says it."""
+        if self.kind == ROUTED:
+            return f"ipv{self.values[0]} {self.network}"
         if self.kind in ("two_tags", "outer_tag"):
             return f"vlan {', '.join(map(str, self.values))}"
         if self.kind == "pppoe":
@@ -43,8 +62,8 @@ class Match:
 
 
 def key_of(match: Match) -> int:
-    """Return the key of a match."""
-    return find.key(SPACES[match.kind], match.fields)
+    """Return the key of a match; of a prefix, a number that is no key."""
+    return match.fields if match.kind == ROUTED else find.key(SPACES[match.kind], match.fields)
 
 
 class BadMatch(ValueError):
@@ -66,6 +85,10 @@ def read_match(given: object) -> Match:
         raise BadMatch(*first_error(error, data)) from None
     except ValueError as error:
         raise BadMatch((), str(error)) from None
+    if found.kind == ROUTED:
+        what = "an IPv4 address" if found.values[0] == 4 else "an IPv6 prefix of 64 bits"
+        words = f"must be {what}, not {found.network}; only subscribers of a scenario have other prefixes"
+        raise BadMatch((f"ipv{found.values[0]}",), words)
     return found
 
 
@@ -114,11 +137,23 @@ def matches(given: SubscriberMatch, count: int) -> Iterator[Match]:
     elif given.mac is not None:
         first = int.from_bytes(given.mac, "big")
         yield from (Match("mac", (first + i & (1 << 48) - 1,)) for i in range(count))
+    elif isinstance(given.ipv4, IPv4Network):
+        yield from _in_a_row(4, int(given.ipv4.network_address), given.ipv4.prefixlen, count, 32)
     elif given.ipv4 is not None:
         yield from (Match("ipv4", (int(given.ipv4) + i & 0xFFFF_FFFF,)) for i in range(count))
     elif given.ipv6 is not None:
-        first = int(given.ipv6.network_address) >> 64
-        yield from (Match("ipv6", (first + i & (1 << 64) - 1,)) for i in range(count))
+        yield from _in_a_row(6, int(given.ipv6.network_address) >> 64, given.ipv6.prefixlen, count, 64)
+
+
+def _in_a_row(version: int, first: int, length: int, count: int, bits: int) -> Iterator[Match]:
+    """Return prefixes one behind the other; `bits` of an address count."""
+    step, end = 1 << bits - length, 1 << bits
+    if first + count * step > end:
+        most = (end - first) // step
+        raise ValueError(f"has an `ipv{version}` of which there are {most:,} up to the last address, for {count:,} subscribers")
+    for i in range(count):
+        at = first + i * step
+        yield Match("ipv6", (at,)) if (version, length) == (6, 64) else Match(ROUTED, (version, at, length))
 
 
 def _combined(ranges: tuple[tuple[int, int], ...], count: int, key: str) -> Iterator[tuple[int, ...]]:
@@ -149,10 +184,16 @@ def profile_kinds(given: Sequence[str], used: Iterable[str], most: int, whose: s
     subject, where a kind that is used has none, or `whose` device has no more than `most`."""
     there = set(used)
     kinds = list(given) or [kind for kind in KINDS if kind in there]
+    if ROUTED in there:
+        if found := next((kind for kind in ("ipv4", "ipv6") if kind in kinds), None):
+            if given:
+                raise ValueError(f"has {found}, but subscribers have prefixes, by which all addresses are found; leave it out")
+            raise ValueError(f"have prefixes, by which all addresses are found, so nobody comes with an {found} match of its own")
+        kinds.append(ROUTED)
     missing = next((kind for kind in KINDS if kind in there and kind not in kinds), None)
     if missing is not None:
         raise ValueError(f"has {', '.join(kinds)}, and not {missing}, which a subscriber's match is of")
-    address = next((kind for kind in ("ipv4", "ipv6") if kind in kinds), None)
+    address = next((kind for kind in ("ipv4", "ipv6", ROUTED) if kind in kinds), None)
     if "mac" in kinds and address and not given:
         raise ValueError(
             f"have matches by {address} and by mac: frames with an IP header are looked for by address, so the latter are not found"
@@ -179,10 +220,11 @@ def profiles_of(settings: HeaderSettings, kinds: Iterable[str]) -> list[Profile]
         "ipv4": "ipv4_destination" if to else "ipv4_source",
         "ipv6": "ipv6_destination" if to else "ipv6_source",
         "mac": "mac_destination" if to else "mac_source",
+        ROUTED: "routed_destination" if to else "routed_source",
     }
     by = {"none": "none", "dscp": "dscp", "pcp": "outer_pcp", "mpls": "traffic_class"}[settings.class_of]
     classes = [class_of(settings.classes, value) for value in range(64)]
-    return [Profile(find.KINDS[names[kind]], SPACES[kind], find.CLASS_OF[by], classes) for kind in kinds]
+    return [Profile(find.KINDS[names[kind]], SPACES.get(kind, 0), find.CLASS_OF[by], classes) for kind in kinds]
 
 
 def profile_writes(settings: HeaderSettings, before: Sequence[str], after: Sequence[str], miss: int | None) -> Iterator[find.Write]:

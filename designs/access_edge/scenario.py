@@ -6,7 +6,7 @@ ids, the link rate, burst ranges) are in `settings/` and in `job.py`.
 """
 
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
@@ -180,16 +180,16 @@ def _prefix(value: object) -> IPv6Network:
         network = IPv6Network(str(value))
     except ValueError:
         network = None
-    if network is None or network.prefixlen != KEY_PREFIX_BITS:
-        raise ValueError(f'must be an IPv6 prefix of {KEY_PREFIX_BITS} bits such as "2001:db8:0:7::/64", not {describe(value)}')
+    if network is None or network.prefixlen > KEY_PREFIX_BITS:
+        raise ValueError(f'must be an IPv6 prefix of {KEY_PREFIX_BITS} bits or fewer such as "2001:db8:0:7::/64", not {describe(value)}')
     return network
 
 
-def _ipv4(value: object) -> IPv4Address:
+def _ipv4(value: object) -> IPv4Address | IPv4Network:
     try:
-        return IPv4Address(str(value))
+        return IPv4Network(value) if isinstance(value, str) and "/" in value else IPv4Address(str(value))
     except ValueError:
-        raise ValueError(f'must be an IPv4 address such as "10.0.0.7", not {describe(value)}') from None
+        raise ValueError(f'must be an IPv4 address such as "10.0.0.7" or a prefix such as "10.1.0.0/22", not {describe(value)}') from None
 
 
 def _one_range(value: object) -> IdRange:
@@ -212,13 +212,14 @@ MatchKind = Literal["pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "m
 
 class SubscriberMatch(Model):
     """What the frames of a subscriber have in their headers, by which the hardware finds it. Several subscribers of an entry get the values
-    of ranges one by one, the last range first; from a single address on they get one address after the other."""
+    of ranges one by one, the last range first; from a single address or prefix on they get one after the other. Where subscribers have
+    prefixes, the longest one that an address begins with counts, of which an address is one, too (`headers.prefix_levels`)."""
 
     vlan: VlanRanges | None = Field(None, description='VLAN, or outer and inner VLAN: `7`, `[100, 7]`, `["100-355", "1-128"]`.')
     pppoe: SessionRange | None = Field(None, description="PPPoE session, with `mac`.")
     mac: Mac | None = Field(None, description="MAC address of the subscriber, alone or with `pppoe`.")
-    ipv4: Ipv4First | None = Field(None, description="IPv4 address of the subscriber.")
-    ipv6: Ipv6Prefix | None = Field(None, description="IPv6 prefix of the subscriber, 64 bits.")
+    ipv4: Ipv4First | None = Field(None, description="IPv4 address of the subscriber, or a prefix: `10.1.0.0/22`.")
+    ipv6: Ipv6Prefix | None = Field(None, description="IPv6 prefix of the subscriber, 64 bits or fewer.")
     mpls: LabelRange | None = Field(None, description="First MPLS label.")
 
     @model_validator(mode="after")

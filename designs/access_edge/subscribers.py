@@ -2,14 +2,14 @@
 
 A subscriber of a scenario has one match, of one kind; each kind that is used gets a profile of the hardware, in the order of `KINDS`. The
 first profile that fits a frame counts, so a frame with a PPPoE session is looked for by that, whatever its tags. `headers.kinds` says which
-kinds have a profile, and in which order, whatever subscribers have. Of a device that is held open, subscribers come, move and go
-(`put`, `remove`), and may have several matches.
+kinds have a profile, and in which order, whatever subscribers have. Where a subscriber has a prefix, addresses are prefixes, too. Of a
+device that is held open, subscribers come, move and go (`put`, `remove`), and may have several matches.
 """
 
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from penstock.basics.where import KeyPath, path_text
 from penstock.designs.access_edge import find
 from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.header_sizes import Headers
 from penstock.designs.access_edge.matches import (
+    ROUTED,
     USED,
     Match,
     Profile,
@@ -73,12 +75,16 @@ class Subscribers:
         self.found: list[Found] = []
         for index, entry in enumerate(scenario.subscribers):
             self._enter(entry, ("subscribers", index))
+        if first := next((one for one in self.found if one.match.kind == ROUTED), None):
+            if not config.headers.prefix_levels:
+                words = f"is a prefix, but configuration {config.name} finds whole addresses alone (headers.prefix_levels is 0)"
+                document.fail(self._entry_of(first), words)
+            self.found = [replace(one, match=one.match.routed) for one in self.found]
+        self._check_room(config.headers)
         try:
             self.kinds = profile_kinds(self._settings.kinds, {one.match.kind for one in self.found}, config.headers.profiles, self._whose)
         except ValueError as error:
             document.fail(("headers", "kinds") if self._settings.kinds else ("subscribers",), str(error))
-        if len(self.found) > (most := int(config.headers.entries * USED)):
-            document.fail(("subscribers",), f"are {len(self.found):,}, but configuration {config.name} has room for {most:,}")
         self._used = Counter(one.match.kind for one in self.found)
         self._by_key: dict[int, Found] = {}
         self._of_ident: dict[int, list[Found]] = {one.ident: [one] for one in self.found}
@@ -91,6 +97,14 @@ class Subscribers:
         for number, one in enumerate(self.found):
             self._of_queue[one.base : one.base + one.last + 1] = number
         self.miss = self._unknown(scenario)
+
+    def _check_room(self, sizes: Headers) -> None:
+        prefixes = sum(one.match.kind == ROUTED for one in self.found)
+        keys = len(self.found) - prefixes
+        if keys > (most := int(sizes.entries * USED)):
+            self._document.fail(("subscribers",), f"are {keys:,}, but {self._whose} has room for {most:,}")
+        if prefixes > (most := find.Prefixes(sizes.prefix_levels).most if sizes.prefix_levels else 0):
+            self._document.fail(("subscribers",), f"have {prefixes:,} prefixes, but {self._whose} has room for {most:,}")
 
     def _unknown(self, scenario: Setup) -> int | None:
         queue = self._settings.unknown
@@ -183,8 +197,14 @@ class Subscribers:
             yield from find.profile(index, one.kind, one.space, one.class_of)
         for index in (*range(len(self._profiles)), profiles):
             yield from find.miss(index, self.miss)
+        prefixes = []
         for found in self.found:
-            yield from find.insert(key_of(found.match), found.base, found.last)
+            if found.match.kind == ROUTED:
+                prefixes.append((*find.prefix(found.match.network), found.base, found.last))
+            else:
+                yield from find.insert(key_of(found.match), found.base, found.last)
+        if prefixes and self._config.headers:
+            yield from find.Prefixes(self._config.headers.prefix_levels).change(prefixes)
 
     # ---- subscribers that come, move and go
 
@@ -250,6 +270,9 @@ class Subscribers:
         """Return the writes after which a subscriber is found by `new`: keys that go first, then profiles, then keys that come."""
         assert self._config.headers
         old = self.of(ident)
+        if any(one.match.kind == ROUTED for one in (*old, *new)):
+            where = path_text(key) if key else f"subscriber({ident})"
+            raise UserError(f"{where}: is found by a prefix, and prefixes stay as they were at the beginning")
         used = self._used - Counter(one.match.kind for one in old) + Counter(one.match.kind for one in new)
         try:
             kinds = profile_kinds(self._settings.kinds, used, self._config.headers.profiles, self._whose)
@@ -284,10 +307,38 @@ class Subscribers:
             if len(stored) < min(length, WINDOW_BYTES):
                 found[i] = ANY_QUEUE  # what is missing is made up where the frame is sent
                 continue
-            profile, routed, key, _, number = choose(stored, 0, given, 0)
-            one = self._by_key.get(key) if profile is not None and not routed else None
+            profile, routed, key, prefix, number = choose(stored, 0, given, 0)
+            one = None if profile is None else self._longest(prefix) if routed else self._by_key.get(key)
             found[i] = (NO_QUEUE if self.miss is None else self.miss) if one is None else one.base + min(number, one.last)
         return found
+
+    @cached_property
+    def _prefixes(self) -> dict[int, dict[int, Found]]:
+        """Subscribers by how many bits of a prefix count, the longest first, and by these bits."""
+        found: dict[int, dict[int, Found]] = {}
+        for one in self.found:
+            if one.match.kind == ROUTED:
+                key, bits = find.prefix(one.match.network)
+                found.setdefault(bits, {})[key >> find.PREFIX_BITS - bits] = one
+        return dict(sorted(found.items(), reverse=True))
+
+    def _longest(self, key: int) -> Found | None:
+        """Return whose the longest prefix of a key is."""
+        return next((one for bits, there in self._prefixes.items() if (one := there.get(key >> find.PREFIX_BITS - bits))), None)
+
+    def _own_address(self, one: Found, key: KeyPath) -> int:
+        """Return the first address of a prefix that no longer prefix of another subscriber has, IPv6 without its lower 64 bits."""
+        network = one.match.network
+        at, (first, bits) = 0, find.prefix(network)
+        unit = 32 if network.version == 4 else 0  # bits of a key below an address
+        while at < 1 << find.PREFIX_BITS - bits - unit:
+            other = self._longest(first + (at << unit))
+            if other is one:
+                return (first >> unit) + at & (0xFFFF_FFFF if network.version == 4 else (1 << 64) - 1)
+            assert other
+            inner, longer = find.prefix(other.match.network)
+            at = (inner - first >> unit) + (1 << find.PREFIX_BITS - longer - unit)
+        self._document.fail(key, f"sends to {one.shown}, but longer prefixes of others have all addresses of {one.match.shown}")
 
     def headers(self, queues: Iterable[int], sizes: list[int], key: KeyPath) -> dict[str, Any]:
         """Return key `headers` of a job's source: what the frames of each queue and size begin with."""
@@ -309,6 +360,9 @@ class Subscribers:
             self._document.fail(
                 key, f"sends to queue {queue}, class {queue - one.base} of {one.shown}, but `headers` has nothing that gives this class"
             )
+        if one.match.kind == ROUTED:
+            version = one.match.values[0]
+            one = replace(one, match=Match(f"ipv{version}", (self._own_address(one, key),)))
         return frame_head(one, value, size, self._settings)
 
 

@@ -3,6 +3,8 @@
 import json
 import random
 import struct
+from collections import Counter
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from penstock.errors import UserError
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration_as
+from penstock.testing.testkit import seed
 
 ALL_KINDS = """\
 name: kinds
@@ -114,7 +117,9 @@ WRONG = [
     ("mpls: 700", 'mpls: "700-701"', r"has a `mpls` of 2 values for 1 subscriber"),
     ("mpls: 700", 'mpls: 700, mac: "02:00:00:00:00:01"', r"needs exactly one of `vlan`"),
     (', mac: "02:5e:00:00:00:01"', "", r"has a `pppoe` without `mac`"),
-    ("2001:db8:0:7::/64", "2001:db8::/48", r"must be an IPv6 prefix of 64 bits"),
+    ("2001:db8:0:7::/64", "2001:db8::/65", r"must be an IPv6 prefix of 64 bits or fewer"),
+    ("2001:db8:0:7::/64", "2001:db8::/48", r"subscribers.4.match` is a prefix, but configuration headers_16 finds whole addresses alone"),
+    ("10.0.0.255", "10.0.0.1/24", r'must be an IPv4 address such as "10.0.0.7" or a prefix such as'),
     ('queues: "3-6"', 'queues: "3-5"', r"are 3 for 2 subscribers"),
     ("queues: 11}", "queues: 16}", r"has queue 16, but configuration headers_16 has the queues 0 to 15"),
     ("unknown: 15", "unknown: 16", r'must be "drop" or a queue, by its name or 0 to 15, not 16'),
@@ -139,6 +144,119 @@ def test_a_configuration_needs_both_or_neither() -> None:
     for name, overrides in (("tiny_16", {"queue_id": "headers"}), ("headers_16", {"queue_id": "tdest"})):
         with pytest.raises(UserError, match="headers goes with queue_id: headers"):
             configs.with_overrides(configs.load(name), overrides)
+
+
+# ---- prefixes
+
+PREFIXES = """\
+name: prefixes
+seed: 4
+duration: 60us
+drain: 100us
+device: {config: routed_16}
+headers: {class_of: dscp, classes: ["32-63", "0-31"], unknown: 15}
+subscribers:
+  - {id: 0, name: mill, match: {ipv4: 10.1.0.0/16}, queues: "0-1"}
+  - {id: 1, match: {ipv4: 10.1.2.0/24}, queues: 2}
+  - {ids: "2-3", match: {ipv4: 10.1.2.0}, queues: "3-4"}
+  - {ids: "4-5", match: {ipv4: 192.0.2.0/25}, queues: "5-6"}
+  - {id: 6, match: {ipv6: "2001:db8::/32"}, queues: 7}
+  - {ids: "7-8", match: {ipv6: "2001:db8:0:7::/64"}, queues: "8-9"}
+  - {id: 9, match: {vlan: 5}, queues: 10}
+traffic:
+  - poisson: {queues: "0-10", pick: random, rate: 20Gbit/s, size: [[90, 1], [300, 1]]}
+"""
+
+
+def test_prefixes_on_both_engines(tmp_path: Path) -> None:
+    """Frames of a prefix have an address that no longer prefix has; addresses are prefixes, too, so that all are found by the longest."""
+    path = written(tmp_path, PREFIXES)
+    results = [run(path, tmp_path / name, name) for name in ("rtl", "model")]
+    rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
+    assert rtl == model
+    assert rtl["packets"]["dropped"] == {} and rtl["packets"]["out"] > 300
+    kinds = {row["match"]: (row["hits"], row["misses"]) for row in rtl["headers"]["profiles"]}
+    assert list(kinds) == ["outer_tag", "prefix"] and kinds["outer_tag"][0] + kinds["prefix"][0] == rtl["packets"]["in"]
+    assert {row["id"] for row in rtl["queues"] if row["in_packets"]} == set(range(11))
+
+
+def draw_prefix(rng: random.Random) -> IPv4Network | IPv6Network:
+    """Draw one, often inside of another."""
+    if rng.random() < 0.6:
+        return IPv4Network(
+            (rng.choice((0x0A010200, 0x0A01FF00, 0xC0000200)) ^ rng.getrandbits(9), rng.choice((0, 8, 16, 24, 31, 32))), strict=False
+        )
+    return IPv6Network((0x20010DB8 << 96 | rng.getrandbits(3) << 64, rng.choice((0, 3, 32, 62, 63, 64))), strict=False)
+
+
+def framed(address: IPv4Address | IPv6Address) -> bytes:
+    """Return a frame to an address."""
+    if address.version == 4:
+        head = bytes.fromhex("08004500002800000000401100000a000001") + address.packed
+    else:
+        head = bytes.fromhex("86dd6000000000003b40") + bytes(16) + address.packed
+    return (bytes(12) + head).ljust(80, b"\0")
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_frames_of_a_capture_are_found_by_the_longest_prefix(tmp_path: Path, number: int) -> None:
+    """Python's ipaddress says which one that is; on the RTL as on the model."""
+    rng = random.Random(number + seed())
+    print(f"PENSTOCK_SEED={seed()}")
+    networks = list(dict.fromkeys(draw_prefix(rng) for _ in range(14)))
+    addresses: list[IPv4Address | IPv6Address] = []
+    for _ in range(300):
+        near = rng.choice(networks)
+        flip = rng.choice((0, rng.getrandbits(near.max_prefixlen - near.prefixlen), 1 << rng.randrange(near.max_prefixlen)))
+        addresses.append(type(near.network_address)(int(near.network_address) ^ flip))
+    expected: Counter[int] = Counter()
+    for address in addresses:
+        having = [
+            (network.prefixlen, at) for at, network in enumerate(networks) if address.version == network.version and address in network
+        ]
+        expected[max(having)[1] if having else 15] += 1
+    capture = tmp_path / "c.pcap"
+    records = (struct.pack("<IIII", 1, i, 80, 80) + framed(address) for i, address in enumerate(addresses))
+    capture.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1) + b"".join(records))
+    entries = "".join(f'  - {{id: {at}, match: {{ipv{one.version}: "{one}"}}, queues: {at}}}\n' for at, one in enumerate(networks))
+    head = "duration: 400us\ndrain: 100us\ndevice: {config: routed_16}\nheaders: {unknown: 15}\nsubscribers:\n"
+    path = written(tmp_path, f"{head}{entries}traffic: [{{pcap: {capture}}}]\n")
+    for name in ("model", "rtl") if number < 2 else ("model",):
+        found = run(path, tmp_path / name, name)
+        assert {row["id"]: row["in_packets"] for row in found["queues"] if row["in_packets"]} == expected, name
+        assert found["packets"]["out"] == len(addresses)
+
+
+WRONG_PREFIXES = [
+    ("10.1.2.0/24", "10.1.0.0/16", r"gives subscriber 1 ipv4 10.1.0.0/16, which subscriber 0 \(mill\) has already"),
+    ("10.1.2.0/24", "10.1.2.0/31", r"sends to subscriber 1, but longer prefixes of others have all addresses of ipv4 10.1.2.0/31"),
+    ("192.0.2.0/25", "255.255.255.128/25", r"has an `ipv4` of which there are 1 up to the last address, for 2 subscribers"),
+    ("{config: routed_16}", "{config: routed_16, overrides: {headers.prefix_levels: 2}}", r"have 9 prefixes, but .* has room for 7"),
+    ("unknown: 15}", "unknown: 15, kinds: [outer_tag, ipv4]}", r"has ipv4, but subscribers have prefixes"),
+    ("vlan: 5", 'mac: "02:00:00:00:00:01"', r"have matches by prefix and by mac"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG_PREFIXES)
+def test_errors_of_prefixes(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert PREFIXES.count(old) == 1
+    with pytest.raises(UserError, match=message):
+        planned(written(tmp_path, PREFIXES.replace(old, new)))
+
+
+def test_prefixes_stay_as_they_are(tmp_path: Path) -> None:
+    """Whoever comes while a device is open has no prefix, nor an address beside prefixes."""
+    _, plan = planned(written(tmp_path, PREFIXES))
+    assert plan.subscribers
+    for ident, given, message in (
+        (0, {"vlan": [9]}, "subscriber.0.: is found by a prefix, and prefixes stay as they were"),
+        (20, {"ipv4": "10.9.0.0/16"}, r"ipv4: must be an IPv4 address, not 10.9.0.0/16"),
+        (20, {"ipv6": "2001:db8::/48"}, r"ipv6: must be an IPv6 prefix of 64 bits, not 2001:db8::/48"),
+        (20, {"ipv4": "10.9.0.1"}, r"subscribers have prefixes, by which all addresses are found"),
+    ):
+        with pytest.raises(UserError, match=message):
+            plan.subscribers.put(ident, [given], (12, 12), (f"subscriber({ident})",))
+    assert plan.subscribers.put(20, [{"vlan": [9]}], (12, 12), ("subscriber(20)",))
 
 
 @pytest.mark.slow
