@@ -20,7 +20,7 @@ def test(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", min=1, help="Files under test at a time; default: one for each core, or 1 when something is given to pytest."
+            "--jobs", "-n", min=0, help="Files under test at a time; default: one for each core, or 1 when something is given to pytest."
         ),
     ] = None,
 ) -> None:
@@ -57,7 +57,8 @@ def test(
     arguments = [absolute(argument) for argument in given]
     os.chdir(ROOT)
     sys.stdout.flush()
-    jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
+    if jobs is None:
+        jobs = 1 if arguments else len(os.sched_getaffinity(0))
     side_by_side = ["-n", str(jobs), "--dist", "loadscope"] if jobs > 1 else []
     command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *(["--quick"] if quick else []), *arguments]
     command += chosen
