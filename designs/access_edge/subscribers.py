@@ -185,17 +185,17 @@ class Subscribers:
         assert self._config.headers
         seen: dict[int, int] = {}
         command = find.COMMAND
-        for address, value in self._all_writes(self._config.headers.entries, self._config.headers.profiles):
+        for address, value in self._all_writes(self._config.headers):
             if address == command or seen.get(address) != value:
                 yield address, value
             seen[address] = value
 
-    def _all_writes(self, entries: int, profiles: int) -> Iterator[tuple[int, int]]:
-        yield from find.seed(entries, self._seed)
+    def _all_writes(self, sizes: Headers) -> Iterator[tuple[int, int]]:
+        yield from find.seed(sizes.entries, self._seed)
         for index, one in enumerate(self._profiles):
             yield from find.classes(index, one.classes)
             yield from find.profile(index, one.kind, one.space, one.class_of)
-        for index in (*range(len(self._profiles)), profiles):
+        for index in (*range(len(self._profiles)), sizes.profiles):
             yield from find.miss(index, self.miss)
         prefixes = []
         for found in self.found:
@@ -203,8 +203,8 @@ class Subscribers:
                 prefixes.append((*find.prefix(found.match.network), found.base, found.last))
             else:
                 yield from find.insert(key_of(found.match), found.base, found.last)
-        if prefixes and self._config.headers:
-            yield from find.Prefixes(self._config.headers.prefix_levels).change(prefixes)
+        if prefixes:
+            yield from find.Prefixes(sizes.prefix_levels).change(prefixes)
 
     # ---- subscribers that come, move and go
 

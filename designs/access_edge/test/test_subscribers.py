@@ -53,6 +53,14 @@ def run(path: Path, out: Path, engine_name: str) -> dict[str, Any]:
     return found
 
 
+def equal_on_both(path: Path, folder: Path) -> dict[str, Any]:
+    """Return what both engines count, departure by departure, which must be the same."""
+    results = [run(path, folder / name, name) for name in ("rtl", "model")]
+    rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
+    assert rtl == model
+    return rtl
+
+
 def planned(path: Path) -> tuple[Config, job.EdgePlan]:
     document = scenario.open_file(path)
     given = scenario.validated(Scenario, document)
@@ -63,9 +71,7 @@ def planned(path: Path) -> tuple[Config, job.EdgePlan]:
 def test_all_kinds_on_both_engines(tmp_path: Path) -> None:
     """The engine says that each frame was found for its queue; both engines count the same, departure by departure."""
     path = written(tmp_path, ALL_KINDS)
-    results = [run(path, tmp_path / name, name) for name in ("rtl", "model")]
-    rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
-    assert rtl == model
+    rtl = equal_on_both(path, tmp_path)
     assert rtl["packets"]["dropped"] == {} and rtl["packets"]["out"] > 300
     kinds = {row["match"]: row["hits"] for row in rtl["headers"]["profiles"]}
     assert list(kinds) == list(matches.KINDS[:-1]) and min(kinds.values()) > 5
@@ -133,13 +139,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), WRONG)
-def test_errors_say_what_and_where(tmp_path: Path, old: str, new: str, message: str) -> None:
-    assert ALL_KINDS.count(old) == 1
-    with pytest.raises(UserError, match=message):
-        planned(written(tmp_path, ALL_KINDS.replace(old, new)))
-
-
 def test_a_configuration_needs_both_or_neither() -> None:
     for name, overrides in (("tiny_16", {"queue_id": "headers"}), ("headers_16", {"queue_id": "tdest"})):
         with pytest.raises(UserError, match="headers goes with queue_id: headers"):
@@ -171,9 +170,7 @@ traffic:
 def test_prefixes_on_both_engines(tmp_path: Path) -> None:
     """Frames of a prefix have an address that no longer prefix has; addresses are prefixes, too, so that all are found by the longest."""
     path = written(tmp_path, PREFIXES)
-    results = [run(path, tmp_path / name, name) for name in ("rtl", "model")]
-    rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
-    assert rtl == model
+    rtl = equal_on_both(path, tmp_path)
     assert rtl["packets"]["dropped"] == {} and rtl["packets"]["out"] > 300
     kinds = {row["match"]: (row["hits"], row["misses"]) for row in rtl["headers"]["profiles"]}
     assert list(kinds) == ["outer_tag", "prefix"] and kinds["outer_tag"][0] + kinds["prefix"][0] == rtl["packets"]["in"]
@@ -237,11 +234,13 @@ WRONG_PREFIXES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "message"), WRONG_PREFIXES)
-def test_errors_of_prefixes(tmp_path: Path, old: str, new: str, message: str) -> None:
-    assert PREFIXES.count(old) == 1
+@pytest.mark.parametrize(
+    ("text", "old", "new", "message"), [*((ALL_KINDS, *row) for row in WRONG), *((PREFIXES, *row) for row in WRONG_PREFIXES)]
+)
+def test_errors_say_what_and_where(tmp_path: Path, text: str, old: str, new: str, message: str) -> None:
+    assert text.count(old) == 1
     with pytest.raises(UserError, match=message):
-        planned(written(tmp_path, PREFIXES.replace(old, new)))
+        planned(written(tmp_path, text.replace(old, new)))
 
 
 def test_prefixes_stay_as_they_are(tmp_path: Path) -> None:
@@ -261,9 +260,7 @@ def test_prefixes_stay_as_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_32768_subscribers_on_both_engines(tmp_path: Path) -> None:
-    results = [run(ROOT / "scenarios" / "qinq_pppoe.yaml", tmp_path / name, name) for name in ("rtl", "model")]
-    rtl, model = ({key: value for key, value in result.items() if key in ("packets", "queues", "headers")} for result in results)
-    assert rtl == model
+    rtl = equal_on_both(ROOT / "scenarios" / "qinq_pppoe.yaml", tmp_path)
     assert rtl["packets"]["out"] == rtl["packets"]["in"] > 2000
 
 

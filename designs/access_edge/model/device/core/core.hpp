@@ -6,7 +6,7 @@
 
 #include "designs/access_edge/model/device/device_settings.hpp"
 
-// Who reads the source alone (an editor, lint) reads it with this kind.
+// An editor or lint, which reads the source alone, takes this kind.
 #ifndef PENSTOCK_ARGUMENT
 #define PENSTOCK_ARGUMENT HierarchyCoreFor<ArrivalJudge<false>>
 #endif
