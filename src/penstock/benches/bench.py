@@ -1,6 +1,6 @@
 """Benches: measurements with a fixed meaning, each one JSON object. `penstock bench NAME`.
 
-Designs bring them (Design.benches); `classify`, `edfr`, `fabric`, `memory` and `skipfifo` are those of blocks (bench_*.py).
+Designs bring them (Design.benches); `classify`, `edfr`, `fabric`, `flows`, `memory` and `skipfifo` are those of blocks (bench_*.py).
 docs/measurements.md has the figures.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.basics.suggest import nearest
-from penstock.benches import bench_classify, bench_edfr, bench_fabric, bench_memory, bench_skipfifo
+from penstock.benches import bench_classify, bench_edfr, bench_fabric, bench_flows, bench_memory, bench_skipfifo
 from penstock.designs import design as designs
 from penstock.designs.design import Bench
 from penstock.errors import UserError
@@ -32,6 +32,7 @@ def benches() -> dict[str, Bench]:
         "classify": bench_classify.CLASSIFY,
         "edfr": bench_edfr.EDFR,
         "fabric": bench_fabric.FABRIC,
+        "flows": bench_flows.FLOWS,
         "memory": bench_memory.MEMORY,
         "skipfifo": bench_skipfifo.SKIPFIFO,
     }
