@@ -10,6 +10,7 @@ from penstock.parts.registry import parts
 
 KIND, MAJOR, MINOR = 1, 1, 5  # of the register block that this software knows; a later minor version only adds
 SCANS_SINCE = 6  # minor version
+ONE_CLASS_SINCE = 11  # from which on command 9 takes the class of memory from that in the hierarchy
 INIT_READS = 1_000_000
 
 
@@ -26,9 +27,10 @@ class Tree:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Classes among which memory is shared."""
+    """Classes among which memory is shared, and how many sizes of pages it has."""
 
     classes: int
+    sizes: int = 1
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def ask(carrier: Carrier) -> Facts:
         raise CarrierError(f"{carrier.name}: its access edge is at {block.offset:#x}; this software knows it at 0 only")
     names = (
         "queues", "descriptors", "max_frame_bytes", "clock_hz", "features", "queues_per_subscriber", "nodes", "ports", "classes",
-        "share_classes", "busiest_places", "status",
+        "share_classes", "share_sizes", "busiest_places", "status",
     )  # fmt: skip
     said = dict(zip(names, carrier.run(reads(registers.address(name) for name in names)).tolist(), strict=True))
     _await_init(carrier, said["status"])
@@ -103,7 +105,7 @@ def ask(carrier: Carrier) -> Facts:
         bool(feature("shaping")),
         kind,
         tree,
-        Sharing(said["share_classes"]) if feature("admission") else None,
+        Sharing(said["share_classes"], said["share_sizes"]) if feature("admission") else None,
         said["busiest_places"] if block.minor >= SCANS_SINCE else 0,
         bool(feature("sojourn")),
         bool(feature("node_counters")),

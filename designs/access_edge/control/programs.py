@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import PARENT_COLUMNS, QUEUE_COLUMNS
-from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.facts import ONE_CLASS_SINCE, Facts
 from penstock.driver.carrier import READ, WAIT, WRITE, program, writes
 
 Words = NDArray[np.uint32]
@@ -85,7 +85,8 @@ class Programs:
 
         names = ["queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes"]
         names += ["queue_aqm", "queue_aqm_target", "queue_aqm_interval"] if facts.aqm != "none" else []
-        names += ["queue_class"] if facts.admission else []
+        # A device with a hierarchy takes one class for both; an older one has them in two registers.
+        names += ["queue_class"] if facts.admission and not (facts.hierarchy and facts.minor >= ONE_CLASS_SINCE) else []
         names += ["tree_class"] if facts.hierarchy else []
         guarantee = ["tree_guarantee"] if facts.hierarchy and facts.hierarchy.guarantees else []
         self._each = facts.queues_per_subscriber

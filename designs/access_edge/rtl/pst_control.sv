@@ -196,6 +196,9 @@ module pst_control
   if (PacketWidth < 1 || PacketWidth > 50 || ByteWidth < 1 || ByteWidth > 56) begin : g_bad_width
     $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
+  if (Hierarchy && ShareClasses != 0 && ShareClasses < Classes) begin : g_bad_share_classes
+    $error("pst_control: ShareClasses is %0d, fewer than the Classes of the hierarchy (%0d)", ShareClasses, Classes);
+  end
 
   typedef struct packed {
     shaper_cfg_t                  shaper;
@@ -272,7 +275,8 @@ module pst_control
     settings.aqm.enable      = hwif_out.queue_aqm.enable.value;
     settings.aqm.ecn         = hwif_out.queue_aqm.ecn.value;
     settings.aqm.settings    = {hwif_out.queue_aqm_target.ticks.value, hwif_out.queue_aqm_interval.ticks.value};
-    settings.share_class     = ShareClasses != 0 ? class_t'(hwif_out.queue_class.cls.value) : '0;
+    settings.share_class     = ShareClasses == 0 ? '0
+                               : class_t'(Hierarchy && is_provision ? hwif_out.tree_class.cls.value : hwif_out.queue_class.cls.value);
   end
 
   assign lost_packets = s_drop_packets_i + s_aqm_packets_i;

@@ -144,7 +144,8 @@ module pst_control_command
         default: ;
       endcase
     end else begin
-      if (ShareClasses != 0 && is_write_o && regs_i.queue_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
+      if (ShareClasses != 0 && is_write_o && !(Hierarchy && is_provision_o) && regs_i.queue_class.cls.value > LastShareClass)
+        refuse_o = RefusalBadClass;
       if (Hierarchy && is_provision_o && regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
       if (queue_index >= Queues) refuse_o = RefusalBadIndex;
     end

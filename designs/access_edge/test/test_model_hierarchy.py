@@ -240,17 +240,17 @@ def test_settings_are_read_back() -> None:
     for what, size in enumerate(sizes):
         for index in rng.sample(range(size), size if what > 1 else size // 2):  # nodes and ports are few
             rate = rng.choice([1, rng.randrange(8, 12) << 16 | rng.randrange(32_768, 65_536)])
-            burst, packets, limit, share = rng.getrandbits(10), rng.randrange(20, 65_536), rng.randrange(1 << 23, 1 << 24), rng.randrange(2)
+            burst, packets, limit = rng.getrandbits(10), rng.randrange(20, 65_536), rng.randrange(1 << 23, 1 << 24)
             parent, cls, weight = index % (1, tree.nodes, tree.ports, 1)[what], rng.randrange(tree.classes), rng.randrange(8)
-            if what == 0:
+            if what == 0:  # command 9 takes one class for both, whatever is in `queue_class`
                 given = {"queue_index": index, "queue_rate": rate, "queue_burst": burst, "queue_limit_packets": packets,
-                         "queue_limit_bytes": limit, "queue_class": share, "tree_class": weight << 8 | cls}  # fmt: skip
+                         "queue_limit_bytes": limit, "queue_class": rng.randrange(256), "tree_class": weight << 8 | cls}  # fmt: skip
                 command = registers.COMMAND_PROVISION
             else:
                 given = {"tree_index": index, "tree_rate": rate, "tree_burst": burst, "tree_parent": parent, "tree_class": weight << 8}
                 command = registers.COMMAND_HIERARCHY["queue"] + what
             limits = [packets, limit] if what == 0 else [0, 0]
-            classes = [weight << 8 | cls, share] if what == 0 else [weight << 8, 0] if what == 1 else [0, 0]
+            classes = [weight << 8 | cls, cls] if what == 0 else [weight << 8, 0] if what == 1 else [0, 0]
             expected[what, index] = [rate, burst, *limits, parent if what in (1, 2) else 0, *classes]
             writes += [*((registers.address(name), value) for name, value in given.items()), (registers.address("queue_command"), command)]
     frames = [(rng.randrange(20_000), rng.randrange(config.queues), rng.randbytes(rng.choice([60, 590, 1500]))) for _ in range(1500)]

@@ -252,7 +252,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x0001000A, "next": 0,
+        "type": 0x50535401, "version": 0x0001000B, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -606,8 +606,9 @@ async def provisioning(dut) -> None:
         if command == 9:
             if shadow["queue_index"] > last["queue_index"]:
                 reason = 2
-            elif (hierarchy and cls >= classes) or (share_classes and shadow["queue_class"] >= share_classes):
+            elif cls >= classes if hierarchy else share_classes and shadow["queue_class"] >= share_classes:
                 reason = 4
+            share = cls if hierarchy else shadow["queue_class"]  # with a hierarchy one class is both
             aqm = shadow["queue_aqm"] & 1, shadow["queue_aqm"] >> 1, shadow["queue_aqm_target"], shadow["queue_aqm_interval"]
             wanted = [
                 ("cfg", {
@@ -615,7 +616,7 @@ async def provisioning(dut) -> None:
                     "limit_packets": min(shadow["queue_limit_packets"], 65_535),
                     "limit_bytes": min(shadow["queue_limit_bytes"], 16_777_215),
                     "aqm": aqm[0] << 37 | aqm[1] << 36 | aqm[2] << 18 | aqm[3],
-                    "share_class": shadow["queue_class"] if share_classes else 0,
+                    "share_class": share if share_classes else 0,
                 }),
                 *([("hierarchy_cfg", {"what": 0, "id": shadow["queue_index"], "class": cls, "weight": weight})] if hierarchy else []),
             ]  # fmt: skip

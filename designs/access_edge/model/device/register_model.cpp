@@ -195,7 +195,7 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
     const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
     if (!writes && command != kReadBack && command != values::kCommandSnapshot) return Refused::Command;
     if (index_ >= queues_) return Refused::Index;
-    if (provision && hierarchy_ && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes) return Refused::Class;
+    if (provision && hierarchy_) return fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
 }
 
@@ -297,7 +297,7 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
                         static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, settings::kMostLimitPackets)),
                         static_cast<std::uint8_t>(fields::kQueueRateExponent.of(rate_)),
                         aqm_,
-                        static_cast<std::uint8_t>(queue_class_)};
+                        static_cast<std::uint8_t>(provision && hierarchy_ ? fields::kTreeClassCls.of(tree_class_) : queue_class_)};
             state_ = State::Write;
             provision_ = hierarchy_ && provision;
             if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);
