@@ -23,7 +23,8 @@ METHODS = {
     "Audit": {"List"}, "Device": {"Get", "Diff"},
     "Subscribers": {"Create", "Update", "Move", "Delete", "Get", "List", "Batch", "Provision"},
     "Nodes": {"Set", "Get", "List"}, "Ports": {"Set", "Get", "List"}, "Queues": {"Get"}, "Gates": {"Close", "Open"}, "AqmSettings": {"Set"},
-    "Counters": {"Totals", "Top", "Watch"}, "Registers": {"Read", "Write"},
+    "Counters": {"Totals", "Top", "Watch"}, "Registers": {"Read", "Write"}, "Store": {"Backup"},
+    "Plans": {"Set", "Get", "List", "Delete"},
 }  # fmt: skip
 
 
@@ -166,6 +167,11 @@ def checks(server: Server) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "Registers.Read", lambda: raw(server)
     yield "Subscribers.Delete", lambda: server.call("Subscribers.Delete", name=NAME)
     yield "Audit.List", holds(lambda: any(NAME in line.what for line in server.call("Audit.List", noun="subscriber").lines))
+    yield "Plans.Set", holds(lambda: server.call("Plans.Set", name=NAME, queues=[{"limit_packets": 50}]).plan.version)
+    yield "Plans.Get", holds(lambda: server.call("Plans.Get", name=NAME).name == NAME)
+    yield "Plans.List", holds(lambda: any(plan.name == NAME for plan in server.call("Plans.List").plans))
+    yield "Plans.Delete", lambda: server.call("Plans.Delete", name=NAME)
+    yield "Store.Backup", holds(lambda: server.call("Store.Backup").data.startswith(b"SQLite format 3"))
     yield "Device.Diff", holds(lambda: server.call("Device.Diff").count == 0)
 
 

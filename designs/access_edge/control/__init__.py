@@ -16,7 +16,8 @@ services/      gRPC, a file for each noun
 server.py      all of it behind a socket; serve.py with store and device; client.py the other end
 tables.py      subscribers as CSV and YAML; openconfig.py from openconfig-qos; fields.py puts what people give into messages
 metrics.py     counters as Prometheus reads them
-http.py        metrics and the page (page.html) over HTTP
+memory.py      how full the packet memory is
+http.py        metrics and the page (page.html) over HTTP; answers.py and looks.py: parts of what the page is told
 """
 
 import os

@@ -7,6 +7,7 @@ with Client() as client:                                  # of this user's serve
 
 import functools
 import itertools
+import os
 import socket
 import ssl
 from collections.abc import Iterable, Iterator
@@ -28,8 +29,11 @@ from penstock.v1 import (
     counters_pb2_grpc,
     device_pb2_grpc,
     headers_pb2_grpc,
+    plans_pb2_grpc,
     queues_pb2_grpc,
     registers_pb2_grpc,
+    store_pb2,
+    store_pb2_grpc,
     subscribers_pb2,
     subscribers_pb2_grpc,
     tree_pb2_grpc,
@@ -79,6 +83,8 @@ class Client:
         self.counters = counters_pb2_grpc.CountersStub(self.channel)
         self.audit = audit_pb2_grpc.AuditStub(self.channel)
         self.registers = registers_pb2_grpc.RegistersStub(self.channel)
+        self.plans = plans_pb2_grpc.PlansStub(self.channel)
+        self.store = store_pb2_grpc.StoreStub(self.channel)
 
     def provision(
         self, subscribers: Iterable[subscribers_pb2.Subscriber], all_or_nothing: bool = False
@@ -90,6 +96,21 @@ class Client:
             response_deserializer=subscribers_pb2.ProvisionResponse.FromString,
         )
         return call(_messages(subscribers, all_or_nothing))
+
+    def backup(self, path: Path) -> int:
+        """Copy the server's store to a file, which is whole or not there, and return the revision that it has."""
+        revision, half = 0, path.with_name(f".{path.name}.part")
+        try:
+            with half.open("wb") as file:
+                for part in self.store.Backup(store_pb2.BackupRequest()):
+                    file.write(part.data)
+                    revision = part.revision
+                file.flush()
+                os.fsync(file.fileno())
+            half.replace(path)
+        finally:
+            half.unlink(missing_ok=True)
+        return revision
 
     def list(self, node: int | None = None, contains: str = "") -> Iterator[subscribers_pb2.Subscriber]:
         """Yield subscribers by name."""

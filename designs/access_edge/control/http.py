@@ -22,10 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import metrics
+from penstock.designs.access_edge.control.answers import STATUS, Query, as_error, as_json, delay, known, settings, wanted
 from penstock.designs.access_edge.control.keys import read
+from penstock.designs.access_edge.control.looks import Looks
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant, Subscriber, check_version
-from penstock.designs.access_edge.control.problems import Code, Problem, invalid
+from penstock.designs.access_edge.control.problems import Problem, invalid
 from penstock.designs.access_edge.control.search import understood
 from penstock.designs.access_edge.control.server import is_local
 from penstock.designs.access_edge.control.services import problem_of
@@ -36,31 +39,21 @@ from penstock.designs.access_edge.matches import match_of_key
 from penstock.driver.carrier import CarrierError
 from penstock.errors import UserError
 
-PAGE = Path(__file__).with_name("page.html")
+PAGE, ICON = (Path(__file__).with_name(name) for name in ("page.html", "icon.svg"))
 WHO = "web"  # in the audit log
 MAX_BODY = 4096
 MAX_CONNECTIONS = 64  # when there is one more, the one is closed whose request has been awaited longest
 WAY_SECONDS = 1.0  # so long that may take; if it does, the new one is closed
 IDLE_SECONDS = 15.0  # until a request has come whole, and then until its answer is taken
 TOP, FOUND, NODES = 20, 20, 1_000  # entries of an answer at most
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"  # noqa: E501
-_STATUS = {
-    Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
-    Code.NOT_FOUND: HTTPStatus.NOT_FOUND,
-    Code.PERMISSION_DENIED: HTTPStatus.FORBIDDEN,
-    Code.ABORTED: HTTPStatus.CONFLICT,
-    Code.ALREADY_EXISTS: HTTPStatus.CONFLICT,
-    Code.FAILED_PRECONDITION: HTTPStatus.CONFLICT,
-    Code.RESOURCE_EXHAUSTED: HTTPStatus.TOO_MANY_REQUESTS,
-}
-Query = dict[str, str]
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"  # noqa: E501
 
 
 class Site:
-    """What the paths answer. Figures are those of the last sweep: a reader costs the device nothing."""
+    """What the paths answer. Figures are those of the last sweep, so a reader costs the device nothing, but for those of one subscriber."""
 
     def __init__(self, plant: Plant, sweep: Sweep) -> None:
-        self._plant, self._sweep = plant, sweep
+        self._plant, self._sweep, self._looks = plant, sweep, Looks(plant, sweep)
         self.get: dict[str, Callable[[Query], Any]] = {
             "/api/totals": self._totals, "/api/top": self._top, "/api/subscriber": self._subscriber, "/api/search": self._search,
         }  # fmt: skip
@@ -100,9 +93,16 @@ class Site:
             ]
             for level, entries in found.items()
         }
-        nodes = listed["node"]
-        if len(nodes) > NODES:
-            nodes = sorted(sorted(nodes, key=lambda node: -node["rate_bps"])[:NODES], key=lambda node: node["index"])
+        for level in ("node", "port"):
+            for each in listed[level]:
+                each["limit_bps"] = metrics.limit_of(plant, level, each["index"])
+                each["share_of_limit"] = each["rate_bps"] / each["limit_bps"] if each["limit_bps"] else None
+                each["delay_seconds"] = delay(each)
+        memory = self._memory()  # of a device whose classes share it, it has the packets of all queues, also of those without a subscriber
+        used = {one["index"]: one["used"] for one in memory["classes"]}
+        for each in listed["class"]:
+            each["delay_seconds"] = delay(each, used.get(each["index"]))
+        nodes = sorted(listed["node"], key=lambda node: (-(node["share_of_limit"] or 0), -node["rate_bps"]))[:NODES]
         for node in nodes:
             node["port"] = int(plant.port_of[node["index"]])
         return {
@@ -113,14 +113,32 @@ class Site:
             "subscribers_max": plant.facts.subscribers,
             "queues": plant.facts.queues,
             "aqm": plant.facts.aqm,
+            "line_bps": plant.line_bps,
             "device": found["device"][0][1],
+            "delay_seconds": delay(found["device"][0][1], memory["used"] if used else None),
+            "memory": memory,
+            "drops_per_second": sum(sweep.reason_rates.values()) if sweep.reason_rates else None,
             "ports": listed["port"],
             "nodes": nodes,
             "nodes_left_out": len(listed["node"]) - len(nodes),
             "classes": listed["class"],
             "headers": sweep.headers and sweep.headers.as_dict(),
-            "reasons": [{"reason": name, "packets": packets, "bytes": size} for name, (packets, size) in sweep.reasons.items()],
+            "reasons": [
+                {
+                    "reason": name,
+                    "words": registers.DROP_WORDS[name],
+                    "packets": packets,
+                    "bytes": size,
+                    "per_second": sweep.reason_rates.get(name),
+                }
+                for name, (packets, size) in sweep.reasons.items()
+            ],  # fmt: skip
         }
+
+    def _memory(self) -> dict[str, Any]:
+        found = self._sweep.packet_memory()
+        classes = [{"index": n, "used": one.used, "reserved": one.reserved} for n, one in enumerate(found.classes)]
+        return {"pages": found.pages, "used": found.used, "limits": found.limits, "warning": found.warning, "classes": classes}
 
     def _top(self, query: Query) -> Any:
         known(query, "by")
@@ -144,10 +162,20 @@ class Site:
         known(query, "name")
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         message = plant.get(wanted(query, "name"))
-        queues = self._queues(np.arange(message.index * each, (message.index + 1) * each, dtype=np.int64))
+        places = np.arange(message.index * each, (message.index + 1) * each, dtype=np.int64)
+        try:
+            now = self._looks.look(message.index, places)
+        except CarrierError:  # then the figures of the last sweep, whose age is beside them
+            now = None
+        queues = self._queues(places)
         for position, entry in enumerate(queues):
+            if now:
+                entry["rate_bps"], entry["drops_per_second"] = int(now[0][position]), float(now[1][position])
+                entry["drain_seconds"] = 8 * entry["queued_bytes"] / now[0][position] if now[0][position] else None
+            else:
+                entry["drops_per_second"] = None
             there = position < len(message.queues)
-            entry["settings"] = _settings(message.queues[position]) if there else {"limit_packets": 0}
+            entry["settings"] = settings(message.queues[position]) if there else {"limit_packets": 0}
         return {
             "name": message.name,
             "index": message.index,
@@ -236,29 +264,6 @@ class Site:
             except Problem as problem:
                 status[0] = problem.code.name
                 raise
-
-
-def _settings(queue: Any) -> dict[str, Any]:
-    """Return the settings of a queue that were given."""
-    names = ("rate_bps", "burst_bytes", "limit_packets", "limit_bytes", "traffic_class", "weight", "guarantee_bps")
-    found = {name: getattr(queue, name) for name in names if queue.HasField(name)}
-    if queue.HasField("aqm"):
-        found["aqm"] = {"ecn": queue.aqm.ecn} | dict(queue.aqm.settings)
-    return found
-
-
-def known(query: Query, *names: str) -> None:
-    """Raise Problem for a parameter that is not one of these."""
-    for name in query:
-        if name not in names:
-            raise invalid(f"there is no parameter {name[:40]!r}; this path has {', '.join(names) or 'none'}")
-
-
-def wanted(query: Query, name: str) -> str:
-    """Return a parameter that must be there. Raises Problem."""
-    if not query.get(name):
-        raise invalid("must be given", name)
-    return query[name]
 
 
 class _Server(ThreadingHTTPServer):
@@ -360,16 +365,16 @@ class _Handler(BaseHTTPRequestHandler):
             kind, body = what()
             status = HTTPStatus.OK
         except _Refused as refused:
-            status, kind, body = refused.status, *_error(str(refused))
+            status, kind, body = refused.status, *as_error(str(refused))
             self.close_connection = True  # a body may be unread
         except Problem as problem:
-            status = _STATUS.get(problem.code, HTTPStatus.SERVICE_UNAVAILABLE)
-            kind, body = _error(f"{problem.field}: {problem.message}" if problem.field else problem.message)
+            status = STATUS.get(problem.code, HTTPStatus.SERVICE_UNAVAILABLE)
+            kind, body = as_error(f"{problem.field}: {problem.message}" if problem.field else problem.message)
         except (CarrierError, sqlite3.Error) as error:
-            status, kind, body = HTTPStatus.SERVICE_UNAVAILABLE, *_error(problem_of(error).message)
+            status, kind, body = HTTPStatus.SERVICE_UNAVAILABLE, *as_error(problem_of(error).message)
         except Exception as error:  # one request that nobody has thought of ends neither the connection nor its thread
             status = HTTPStatus.INTERNAL_SERVER_ERROR
-            kind, body = _error(f"the server has met an error of its own ({type(error).__name__})")
+            kind, body = as_error(f"the server has met an error of its own ({type(error).__name__})")
             self.close_connection = True
         self._send(status, kind, body)
 
@@ -389,12 +394,14 @@ class _Handler(BaseHTTPRequestHandler):
             raise invalid("there are more than 8 parameters") from None
         if parts.path == "/":
             return "text/html; charset=utf-8", PAGE.read_bytes()
+        if parts.path == "/icon.svg":
+            return "image/svg+xml", ICON.read_bytes()
         if parts.path == "/metrics":
             return CONTENT_TYPE_LATEST, self.server.site.metrics(query)
         found = self.server.site.get.get(parts.path)
         if found is None:
             self._no_path(parts.path, self.server.site.post, "POST")
-        return _json(found(query))  # type: ignore[misc]
+        return as_json(found(query))  # type: ignore[misc]
 
     def _post(self) -> tuple[str, bytes]:
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
@@ -404,7 +411,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.FORBIDDEN, "a change is taken from this server's own page only")
         found = self.server.site.post.get(self.path)
         if found is None:
-            self._no_path(self.path, {"/": None, "/metrics": None, **self.server.site.get}, "GET")
+            self._no_path(self.path, {"/": None, "/icon.svg": None, "/metrics": None, **self.server.site.get}, "GET")
         if self.headers.get_content_type() != "application/json":
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json")
         length = self.headers.get("Content-Length", "")
@@ -421,7 +428,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(data)
         except (ValueError, RecursionError):
             raise invalid("the body is no JSON") from None
-        return _json(found(body))  # type: ignore[misc]
+        return as_json(found(body))  # type: ignore[misc]
 
     def _no_path(self, path: str, others: Any, method: str) -> None:
         if path in others:
@@ -445,7 +452,7 @@ class _Handler(BaseHTTPRequestHandler):
         """What the library refuses (a method, a line too long) is said like everything else."""
         self.close_connection = True
         status = HTTPStatus(code)
-        self._send(status, *_error(message or status.phrase))
+        self._send(status, *as_error(message or status.phrase))
 
     def log_message(self, format: str, *args: Any) -> None:
         """A line for each request helps nobody."""
@@ -461,14 +468,6 @@ class _Refused(Exception):
     def __init__(self, status: HTTPStatus, words: str) -> None:
         super().__init__(words)
         self.status = status
-
-
-def _json(value: Any) -> tuple[str, bytes]:
-    return "application/json", json.dumps(value, separators=(",", ":")).encode()
-
-
-def _error(words: str) -> tuple[str, bytes]:
-    return _json({"error": words})
 
 
 @contextlib.contextmanager

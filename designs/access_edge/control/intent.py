@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UserError
-from penstock.v1 import headers_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import headers_pb2, plans_pb2, subscribers_pb2, tree_pb2
 
 DAY_SECONDS = 86_400
 KEPT_ANSWERS, MOST_ANSWERS = 10_000, 1_000_000  # so many are kept whatever the clock says, and so many at most
@@ -331,6 +331,11 @@ class Intent:
         found = self._db.execute("SELECT intent FROM parent WHERE level = 'port' ORDER BY idx")
         return [tree_pb2.Port.FromString(blob) for (blob,) in found]
 
+    def plans(self) -> list[tuple[int, plans_pb2.Plan]]:
+        """Return the plans with their places."""
+        found = self._db.execute("SELECT idx, intent FROM parent WHERE level = 'plan' ORDER BY idx")
+        return [(place, plans_pb2.Plan.FromString(blob)) for place, blob in found]
+
     # ---- requests, audit, counters
 
     def answer(self, request: str) -> tuple[bytes, bytes] | None:
@@ -392,6 +397,11 @@ class Intent:
     def checkpoint(self) -> None:
         """Write SQLite's log back into the file; its own file keeps its size."""
         self._db.execute("PRAGMA wal_checkpoint(RESTART)")
+
+    def backup(self, path: Path) -> None:
+        """Copy all that is durable to a new file, which is whole without a log beside it, and no larger than it must be. Raises
+        sqlite3.Error."""
+        self._db.execute("VACUUM INTO ?", (str(path),))
 
     def keep(self, name: str, value: bytes) -> None:
         """Keep counters."""

@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.found import Found
+from penstock.designs.access_edge.control.memory import Memory
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.problems import invalid
 from penstock.designs.access_edge.control.services.counters import queue_counters
@@ -66,6 +67,12 @@ def name_of(plant: Plant, level: str, index: int) -> str:
     return known.name if known else ""
 
 
+def limit_of(plant: Plant, level: str, index: int) -> float | None:
+    """Return the rate in bit/s that a node or port has at most; None: it has no limit."""
+    limits = plant.limits_of.get(level)
+    return None if limits is None or np.isinf(limits[index]) else float(limits[index])
+
+
 def exposition(plant: Plant, sweep: Sweep) -> bytes:
     """Return all but the queues, in the text format."""
     return _text(_always(plant, sweep))
@@ -108,6 +115,13 @@ def _always(plant: Plant, sweep: Sweep) -> Iterator[Metric]:
             yield from _families(level, ["class"], [([str(index)], values) for index, values in found])
         else:
             yield from _families(level, [level, "name"], [([str(index), name_of(plant, level, index)], values) for index, values in found])
+            words = f"Rate that a {level} has at most; absent: it has no limit"
+            limits = GaugeMetricFamily(f"penstock_{level}_limit_bits_per_second", words, labels=[level, "name"])
+            for index, _ in found:
+                if (limit := limit_of(plant, level, index)) is not None:
+                    limits.add_metric([str(index), name_of(plant, level, index)], limit)
+            yield limits
+    yield from _memory(sweep.packet_memory())
     reasons = sorted(sweep.reasons.items())
     for which, unit in enumerate(("packets", "bytes")):
         family = CounterMetricFamily(
@@ -118,6 +132,20 @@ def _always(plant: Plant, sweep: Sweep) -> Iterator[Metric]:
         yield family
     if sweep.headers:
         yield from _headers(sweep.headers)
+
+
+def _memory(found: Memory) -> Iterator[Metric]:
+    yield GaugeMetricFamily("penstock_memory_pages", "Pages of the packet memory, one for each packet", value=found.pages)
+    yield GaugeMetricFamily("penstock_memory_used_pages", "Pages that packets have", value=found.used)
+    yield GaugeMetricFamily("penstock_memory_limit_packets", "Packets that the limits of all queues add up to", value=found.limits)
+    used = GaugeMetricFamily("penstock_memory_class_used_pages", "Pages that packets of the class have", labels=["class"])
+    reserved = GaugeMetricFamily("penstock_memory_class_reserved_pages", "Pages that are reserved for the class", labels=["class"])
+    for cls, each in enumerate(found.classes):
+        used.add_metric([str(cls)], each.used)
+        reserved.add_metric([str(cls)], each.reserved)
+    if found.classes:
+        yield used
+        yield reserved
 
 
 def _headers(found: Found) -> Iterator[Metric]:

@@ -10,12 +10,14 @@ taken back when the device refuses is known, and a restore is one program.
 import bisect
 import contextlib
 import itertools
+import logging
 import sqlite3
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,12 +29,14 @@ from penstock.designs.access_edge.control.codes import Codes
 from penstock.designs.access_edge.control.facts import Facts, ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.keys import KeyProgram, Keys, Pairs
+from penstock.designs.access_edge.control.plans import Plan, Plans, fill
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs, read_back
 from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
 from penstock.driver.carrier import Carrier, CarrierError, reads
 from penstock.v1 import common_pb2, headers_pb2, subscribers_pb2, tree_pb2
 
+LOG = logging.getLogger("penstock.control")
 Subscriber = subscribers_pb2.Subscriber
 MAX_NAME = 128
 MAX_BYTES = 16 << 10  # of a subscriber's message, without the fields OF_SERVER
@@ -103,12 +107,16 @@ class Plant:
         self.parent_code: NDArray[np.int32] = np.full(facts.subscribers, NONE, dtype=np.int32)
         self.node_of: NDArray[np.int32] = np.zeros(facts.subscribers, dtype=np.int32)
         self.port_of: NDArray[np.int32] = np.zeros(tree.nodes if tree else 1, dtype=np.int32)
+        self.line_bps = line_bps
+        # Rates of nodes and ports in bit/s as the device has them, whoever has set them; infinite: unlimited.
+        self.limits_of = {"node": np.full(nodes, np.inf), "port": np.full(ports, np.inf)}
         self.index_of: dict[str, int] = {}
         self.name_of: dict[int, str] = {}
         self.version_of: NDArray[np.int64] = np.zeros(facts.subscribers, dtype=np.int64)  # 0: there is none
         self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it
         self.nodes: dict[int, tree_pb2.Node] = {}
         self.ports: dict[int, tree_pb2.Port] = {}
+        self.plans = Plans()
         self.revision = intent.revision()
         self.keys = Keys(facts, headers)
         self.before_kinds: Callable[[], object] = lambda: None  # called before other kinds of matches are looked for
@@ -149,6 +157,7 @@ class Plant:
             self._stale, self._losses = True, losses
             self.programs.forget()
             self.passed_over = []
+            self.plans.load(self.intent.plans())
             changes = dict(self._intended())
             there = {index: change.message.name for index, change in changes.items() if change.message}
             for index in [index for index, name in self.name_of.items() if there.get(index) != name]:
@@ -160,14 +169,18 @@ class Plant:
                     self.since[index] = version
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
-            parents = [*(node.version for node in self.nodes.values()), *(port.version for port in self.ports.values())]
+            kept: list[Any] = [*self.nodes.values(), *self.ports.values(), *self.plans.by_name.values()]
+            parents = [one.version for one in kept]
             self.revision = max(itertools.chain([self.revision, int(self.version_of.max())], parents))
             self._retired = set(self.intent.retired())
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
             self._restore_keys(changes)
-            if self.facts.hierarchy:  # a node that nobody has set here hangs from where the device has it
-                self.port_of[:] = self.read_back("node", range(self.facts.hierarchy.nodes), ["parent"])[:, 0]
+            if self.facts.hierarchy:  # a node or port that nobody has set here is as the device has it
+                found = self.read_back("node", range(self.facts.hierarchy.nodes), ["parent", "rate"])
+                self.port_of[:] = found[:, 0]
+                self.limits_of["node"][:] = self._rates(found[:, 1])
+                self.limits_of["port"][:] = self._rates(self.read_back("port", range(self.facts.hierarchy.ports), ["rate"])[:, 0])
             applied = common_pb2.Applied()
             listed: list[tuple[str, tree_pb2.Node | tree_pb2.Port]] = [("port", port) for port in self.ports.values()]
             listed += [("node", node) for node in self.nodes.values()]
@@ -362,6 +375,7 @@ class Plant:
         """Write a line of the log, once, in the transaction that makes the change durable: the log has what was done and nothing else."""
         if entry and not entry.logged:
             entry.logged = True
+            LOG.debug("%s: %s %s: %s", entry.who, entry.method, status, entry.what)
             entry.line = self.intent.audit(entry.who, entry.method, entry.more + entry.what, status)
 
     def _do(self, group: list[Request]) -> int:
@@ -481,6 +495,7 @@ class Plant:
         if isinstance(wanted, str):
             change = self._nothing(self.find(wanted))
         else:
+            wanted = self.plans.filled(wanted)
             known = self.index_of.get(wanted.name)
             if known is not None and wanted.HasField("index") and wanted.index != known:
                 raise invalid(f"{wanted.name!r} has place {known:,} and keeps it, so it cannot be {wanted.index:,}", "index")
@@ -500,9 +515,7 @@ class Plant:
 
     def _place(self, wanted: Subscriber) -> int:
         """Return where a new subscriber goes. Raises Problem."""
-        if not 1 <= len(wanted.name) <= MAX_NAME or not wanted.name.isprintable() or wanted.name != wanted.name.strip():
-            words = f"must be 1 to {MAX_NAME} printable characters, the first and the last no blanks"
-            raise invalid(f"{words}, not {wanted.name[:MAX_NAME]!r}", "name")
+        check_name(wanted.name)
         if wanted.HasField("index"):
             index = wanted.index
             if index >= self.facts.subscribers:
@@ -568,6 +581,10 @@ class Plant:
 
     def _name(self, index: int, message: Subscriber | None) -> None:
         """Let a place have this subscriber, or none."""
+        if message and message.plan:
+            self.plans.of[index] = message.plan
+        else:
+            self.plans.of.pop(index, None)
         old = self.name_of.pop(index, None)
         if old != (message.name if message else None):
             self._by_name = None
@@ -605,6 +622,9 @@ class Plant:
 
     def name(self, names: list[str], places: NDArray[np.int64], version: int) -> None:
         """Let places have subscribers of these names, whose versions count up from `version`; what has a name already keeps it."""
+        if self.plans.of:
+            for index in places.tolist():  # what comes so has no plan
+                self.plans.of.pop(index, None)
         taken = np.frombuffer(self.taken, dtype=np.uint8)
         new, versions = taken[places] == 0, np.arange(version, version + len(names))
         self.version_of[places] = versions
@@ -699,6 +719,91 @@ class Plant:
         return Problem(
             Code.ABORTED, f"the device refused: {reason}; all was taken back, and a part was in force for at most {took:,.0f} ms"
         )
+
+    def backup(self, path: Path) -> int:
+        """Copy the store to a new file, and return the revision that it has. Raises Problem."""
+        with self.lock:
+            self.flush()
+            self.intent.backup(path)
+            return self.revision
+
+    # ---- plans
+
+    def set_plan(self, wanted: Plan) -> tuple[Plan, common_pb2.Applied]:
+        """Make or change a plan and all who have it: in one transaction, or not at all. Return it, and what it has cost. Raises Problem."""
+        with self.lock:
+            plans, old = self.plans, self.plans.by_name.get(wanted.name)
+            if old is None:
+                check_name(wanted.name)
+            check_version(wanted.version, old.version if old else 0, f"plan {wanted.name!r}")
+            probe = Subscriber(name=wanted.name)
+            fill(probe, wanted)
+            self._change(probe, 0)
+            new = Plan()
+            new.CopyFrom(wanted)
+            new.ClearField("subscribers")
+            place = plans.places.get(new.name, plans.free_place())
+            names = [self.name_of[index] for index in plans.subscribers(new.name)]
+            plans.by_name[new.name], plans.places[new.name] = new, place
+            try:
+                applied = self._change_all(names, new, place)
+            except BaseException:
+                self._take_plan_back(new.name, place, old)
+                raise
+            return plans.shown(new), applied
+
+    def _change_all(self, names: list[str], plan: Plan, place: int) -> common_pb2.Applied:
+        """Store a plan, and let these have it, in one transaction. Raises Problem."""
+
+        def store() -> None:
+            self.revision += 1
+            plan.version = self.revision
+            self.intent.put_parent("plan", place, plan.version, plan.SerializeToString())
+
+        def maker(name: str, last: bool) -> Maker:
+            def make() -> Subscriber:
+                there = self.get(name)
+                fill(there, plan)
+                if last:  # all before it were right, so the transaction will be one
+                    store()
+                return there
+
+            return make
+
+        if not names:
+            with self._transaction():
+                store()
+                self._log(self._entry())
+            return common_pb2.Applied()
+        request = Request([maker(name, name == names[-1]) for name in names], True, Done(), None, self._entry())
+        self._do([request])
+        request.check()
+        return request.done.applied
+
+    def _take_plan_back(self, name: str, place: int, old: Plan | None) -> None:
+        """Let a plan be as it was before a change that was not done. Raises Problem."""
+        if old:
+            self.plans.by_name[name] = old
+        else:
+            del self.plans.by_name[name], self.plans.places[name]
+        with self._transaction():
+            if old:
+                self.intent.put_parent("plan", place, old.version, old.SerializeToString())
+            else:
+                self.intent.delete_parent("plan", place)
+
+    def delete_plan(self, name: str, version: int) -> None:
+        """Take a plan away that nobody has. Raises Problem."""
+        with self.lock:
+            plan = self.plans.find(name)
+            check_version(version, plan.version, f"plan {name!r}")
+            if count := len(self.plans.subscribers(name)):
+                raise Problem(Code.FAILED_PRECONDITION, f"{count:,} subscribers have plan {name!r}; give them another one first", "name")
+            with self._transaction():
+                self.intent.delete_parent("plan", self.plans.places[name])
+                self.intent.set_revision(self.revision)
+                self._log(self._entry())
+            del self.plans.by_name[name], self.plans.places[name]
 
     # ---- the device
 
@@ -859,8 +964,20 @@ class Plant:
         number = self.codes.parent(parent.rate_bps if parent.HasField("rate_bps") else None, parent.burst_bytes)
         (row,) = self.codes.parent_rows(np.array([number], dtype=np.int32))
         self._run(self.programs.parent(level, parent.index, row, parent.port if level == "node" else 0), applied)
+        self.limits_of[level][parent.index] = parent.rate_bps if parent.HasField("rate_bps") else np.inf
         if level == "node":
             self.port_of[parent.index] = parent.port
+
+    def _rates(self, words: NDArray[np.uint32]) -> list[float]:
+        """Return the rates in bit/s that words of a rate stand for; infinite: unlimited."""
+        fields = registers.table()["now_rate"]["fields"]
+
+        def part(word: int, name: str) -> int:
+            low, width, _ = fields[name]
+            return int(word >> low & (1 << width) - 1)
+
+        found = [registers.code_rate(part(word, "mantissa"), part(word, "exponent"), self.facts.clock_hz) for word in words.tolist()]
+        return [np.inf if rate is None else rate for rate in found]
 
 
 def _share(applied: common_pb2.Applied, requests: list[Request], each: int) -> None:
@@ -886,6 +1003,13 @@ def _bypassed(message: Subscriber) -> Subscriber:
             if queue.HasField(name):
                 setattr(one, name, getattr(queue, name))
     return made
+
+
+def check_name(name: str) -> None:
+    """Raise Problem for what is no name."""
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
+        words = f"must be 1 to {MAX_NAME} printable characters, the first and the last no blanks"
+        raise invalid(f"{words}, not {name[:MAX_NAME]!r}", "name")
 
 
 def check_version(wanted: int, there: int, what: str) -> None:

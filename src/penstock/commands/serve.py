@@ -1,8 +1,9 @@
 """`serve`: a control plane over gRPC, in front of a simulated device or a card."""
 
 import contextlib
+import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,8 @@ from penstock.basics import groups
 from penstock.command_line.parts import With
 from penstock.commands import app
 from penstock.errors import UserError
+
+LOG = logging.getLogger("penstock")
 
 if TYPE_CHECKING:
     from penstock.driver.carrier import Carrier
@@ -23,7 +26,11 @@ def serve(
         Path | None,
         typer.Argument(help="Scenario file (YAML): a simulated device and the traffic that runs through it.", show_default=False),
     ] = None,
-    engine: Annotated[str, typer.Option(help="model or rtl.")] = "model",
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A configuration file (docs/how-to/service.md); options go before it.", show_default=False),
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="model or rtl; model unless given.", show_default=False)] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change one value of the scenario, such as device.config=tree_2048."),
@@ -53,13 +60,26 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Where the intent is kept; results/NAME/intent.sqlite unless given.", show_default=False),
     ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Begin with this backup (`ctl backup`) in place of the store.", show_default=False),
+    ] = None,
     http: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Web page and Prometheus metrics; loopback only.", show_default=False)
+    ] = None,
+    radius: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="RADIUS: accounting, CoA and Disconnect requests (UDP).", show_default=False)
+    ] = None,
+    radius_secret: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The secret that its clients have, too.", show_default=False)
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The server's certificate.", show_default=False)] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.", show_default=False)] = None,
     tls_clients: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate of the authority that signs those of clients.", show_default=False)
+    ] = None,
+    log: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error; info unless given.", show_default=False)
     ] = None,
     _parts: With = None,
 ) -> None:
@@ -68,19 +88,44 @@ def serve(
     The traffic of the scenario goes on for ever, in real time where the engine is fast enough. What was asked for survives a restart.
     Ctrl-C ends it, as does SIGTERM. Exit status: 0 at SIGTERM, 2 for bad input, 130 at Ctrl-C.
     """
+    from penstock.command_line.service import LEVELS, ServiceFile, logged, notify
+
+    file = ServiceFile.load(config) if config is not None else ServiceFile()
+    if (scenario, pcie, device) == (None, None, None):  # a device on the command line takes the place of the one in the file
+        scenario, pcie, device = (None if name is None else Path(name) for name in (file.scenario, file.pcie, file.device))
+        settings = [*file.set, *(settings or [])]
+    engine, http, listen = engine or file.engine or "model", http or file.http, listen or list(file.listen)
+    store = store or (Path(file.store) if file.store else None)
+    if file.tls:
+        names = (file.tls.certificate, file.tls.key, file.tls.clients)
+        tls_cert, tls_key, tls_clients = (given or Path(name) for given, name in zip((tls_cert, tls_key, tls_clients), names, strict=True))
+    if file.radius:
+        radius, radius_secret = radius or file.radius.listen, radius_secret or Path(file.radius.secret)
+    if (radius is None) != (radius_secret is None):
+        raise UserError("--radius and --radius-secret are given together or not at all")
+    level = log or file.log or "info"
+    if level not in LEVELS:
+        raise UserError(f"--log {level}: must be {', '.join(LEVELS)}")
     chosen = [name for name, value in (("SCENARIO", scenario), ("--pcie", pcie), ("--device", device)) if value is not None]
     if len(chosen) != 1:
-        raise UserError(f"serve needs one device, and {' and '.join(chosen) or 'nothing'} was given: a SCENARIO, --pcie or --device")
+        given = " and ".join(chosen) or "nothing"
+        raise UserError(f"serve needs one device, and {given} was given: a SCENARIO, --pcie, --device or --config")
     if as_device is not None and scenario is None:
         raise UserError("--as-device runs the device of a SCENARIO")
     tls = (tls_cert, tls_key, tls_clients)
     if any(tls) and not all(tls):
         raise UserError("--tls-cert, --tls-key and --tls-clients are given together or not at all")
     groups.need("serve", "control")
-    with _until_terminated(), contextlib.ExitStack() as stack:
+    with logged(level), _until_terminated(), contextlib.ExitStack() as stack:
+        stack.callback(notify, "STOPPING=1")
         carrier, name, line_bps, control, plan = _open(stack, scenario, engine, settings or [], pcie, device)
+
+        def ready(words: str) -> None:
+            _say(words)
+            notify("READY=1")
+
         if as_device is not None:
-            _be_device(as_device, carrier)
+            _be_device(as_device, carrier, ready)
             return
         from penstock.designs.design import Serving
         from penstock.driver import places
@@ -90,8 +135,9 @@ def serve(
         kept = store or Path("results") / name / "intent.sqlite"
         kept.parent.mkdir(parents=True, exist_ok=True)
         certificates: Any = tls if all(tls) else None
-        given = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps, plan)
-        control.serve(carrier, given, lambda at: _say(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
+        by_radius = (radius, radius_secret) if radius and radius_secret else None
+        serving = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps, plan, restore, by_radius)
+        control.serve(carrier, serving, lambda at: ready(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
 
 
 @contextlib.contextmanager
@@ -104,6 +150,7 @@ def _until_terminated() -> Iterator[None]:
     except KeyboardInterrupt:
         if first_signal() != signal.SIGTERM:
             raise
+        LOG.info("Ended by SIGTERM.")
 
 
 def _open(
@@ -158,17 +205,15 @@ def _simulated(
     return carrier, run.name, int(run.plan.job["egress_bps"]) or None, control, run.plan
 
 
-def _be_device(path: Path, carrier: "Carrier") -> None:
+def _be_device(path: Path, carrier: "Carrier", ready: Callable[[str], None]) -> None:
     import threading
 
     from penstock.driver.remote import listening
 
     with listening(path, carrier):
-        _say(f"A device is at {path}; Ctrl-C ends it.")
+        ready(f"A device is at {path}; Ctrl-C ends it.")
         threading.Event().wait()
 
 
 def _say(text: str) -> None:
-    from penstock.command_line.console import console
-
-    console().print(text, markup=False)
+    LOG.info("%s", text)

@@ -147,6 +147,8 @@ class Serving:
     tls: tuple[Path, Path, Path] | None = None  # certificate, key, and certificate of the clients' authority
     line_bps: int | None = None  # of the device's output, where it is known
     plan: Any = None  # of the scenario whose device it is, if any (Plan)
+    restore: Path | None = None  # a backup that takes the place of the store
+    radius: tuple[str, Path] | None = None  # HOST:PORT for RADIUS, and the file of its secret
 
 
 @dataclass(frozen=True)

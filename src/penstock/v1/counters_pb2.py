@@ -24,41 +24,45 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1apenstock/v1/counters.proto\x12\x0bpenstock.v1\"\xee\x02\n\rQueueCounters\x12\r\n\x05queue\x18\x01 \x01(\r\x12\x12\n\nin_packets\x18\x02 \x01(\x04\x12\x10\n\x08in_bytes\x18\x03 \x01(\x04\x12\x13\n\x0bout_packets\x18\x04 \x01(\x04\x12\x11\n\tout_bytes\x18\x05 \x01(\x04\x12\x17\n\x0f\x64ropped_packets\x18\x06 \x01(\x04\x12\x15\n\rdropped_bytes\x18\x07 \x01(\x04\x12\x1b\n\x13\x61qm_dropped_packets\x18\x08 \x01(\x04\x12\x19\n\x11\x61qm_dropped_bytes\x18\t \x01(\x04\x12\x16\n\x0emarked_packets\x18\n \x01(\x04\x12\x16\n\x0equeued_packets\x18\x0b \x01(\x04\x12\x14\n\x0cqueued_bytes\x18\x0c \x01(\x04\x12\x10\n\x08rate_bps\x18\r \x01(\x04\x12\x0e\n\x06\x61ge_ns\x18\x0e \x01(\x04\x12\x1c\n\x0fhead_sojourn_ns\x18\x0f \x01(\x04H\x00\x88\x01\x01\x42\x12\n\x10_head_sojourn_ns\"\xfa\x01\n\x05Total\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\x12\x12\n\nin_packets\x18\x03 \x01(\x04\x12\x10\n\x08in_bytes\x18\x04 \x01(\x04\x12\x13\n\x0bout_packets\x18\x05 \x01(\x04\x12\x11\n\tout_bytes\x18\x06 \x01(\x04\x12\x17\n\x0f\x64ropped_packets\x18\x07 \x01(\x04\x12\x15\n\rdropped_bytes\x18\x08 \x01(\x04\x12\x16\n\x0emarked_packets\x18\t \x01(\x04\x12\x16\n\x0equeued_packets\x18\n \x01(\x04\x12\x14\n\x0cqueued_bytes\x18\x0b \x01(\x04\x12\x10\n\x08rate_bps\x18\x0c \x01(\x04\"8\n\x06Reason\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07packets\x18\x02 \x01(\x04\x12\r\n\x05\x62ytes\x18\x03 \x01(\x04\"\x96\x02\n\x0eHeaderCounters\x12\x35\n\x08profiles\x18\x01 \x03(\x0b\x32#.penstock.v1.HeaderCounters.Profile\x12\x17\n\x0fwithout_profile\x18\x02 \x01(\x04\x12\x33\n\x07\x65ndings\x18\x03 \x03(\x0b\x32\".penstock.v1.HeaderCounters.Ending\x12\x0c\n\x04keys\x18\x04 \x01(\r\x1a\x36\n\x07Profile\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0c\n\x04hits\x18\x02 \x01(\x04\x12\x0e\n\x06misses\x18\x03 \x01(\x04\x1a\x39\n\x06\x45nding\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x66rames\x18\x02 \x01(\x04\x12\x11\n\tmalformed\x18\x03 \x01(\x08\"\x0f\n\rTotalsRequest\"\x93\x02\n\x0eTotalsResponse\x12\"\n\x06\x64\x65vice\x18\x01 \x01(\x0b\x32\x12.penstock.v1.Total\x12!\n\x05nodes\x18\x02 \x03(\x0b\x32\x12.penstock.v1.Total\x12!\n\x05ports\x18\x03 \x03(\x0b\x32\x12.penstock.v1.Total\x12#\n\x07\x63lasses\x18\x04 \x03(\x0b\x32\x12.penstock.v1.Total\x12$\n\x07reasons\x18\x05 \x03(\x0b\x32\x13.penstock.v1.Reason\x12\x13\n\x06\x61ge_ns\x18\x06 \x01(\x04H\x00\x88\x01\x01\x12,\n\x07headers\x18\x07 \x01(\x0b\x32\x1b.penstock.v1.HeaderCountersB\t\n\x07_age_ns\"a\n\x0cWatchRequest\x12\x12\n\nsubscriber\x18\x01 \x01(\t\x12\x11\n\x04node\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x11\n\tperiod_ms\x18\x04 \x01(\rB\x07\n\x05_node\"\x8d\x01\n\rWatchResponse\x12\x10\n\x08snapshot\x18\x01 \x01(\x08\x12\x18\n\x10last_of_snapshot\x18\x02 \x01(\x08\x12*\n\x06queues\x18\x03 \x03(\x0b\x32\x1a.penstock.v1.QueueCounters\x12$\n\x07reasons\x18\x04 \x03(\x0b\x32\x13.penstock.v1.Reason\"W\n\nTopRequest\x12\x1e\n\x02\x62y\x18\x01 \x01(\x0e\x32\x12.penstock.v1.TopBy\x12\r\n\x05\x63ount\x18\x02 \x01(\r\x12\x11\n\x04node\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_node\"\x9a\x01\n\x0bTopResponse\x12.\n\x06queues\x18\x01 \x03(\x0b\x32\x1e.penstock.v1.TopResponse.Entry\x1a[\n\x05\x45ntry\x12,\n\x08\x63ounters\x18\x01 \x01(\x0b\x32\x1a.penstock.v1.QueueCounters\x12\x12\n\nsubscriber\x18\x02 \x01(\t\x12\x10\n\x08position\x18\x03 \x01(\r*V\n\x05TopBy\x12\x16\n\x12TOP_BY_UNSPECIFIED\x10\x00\x12\x0f\n\x0bTOP_BY_RATE\x10\x01\x12\x12\n\x0eTOP_BY_BACKLOG\x10\x02\x12\x10\n\x0cTOP_BY_DROPS\x10\x03\x32\xc9\x01\n\x08\x43ounters\x12\x41\n\x06Totals\x12\x1a.penstock.v1.TotalsRequest\x1a\x1b.penstock.v1.TotalsResponse\x12@\n\x05Watch\x12\x19.penstock.v1.WatchRequest\x1a\x1a.penstock.v1.WatchResponse0\x01\x12\x38\n\x03Top\x12\x17.penstock.v1.TopRequest\x1a\x18.penstock.v1.TopResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1apenstock/v1/counters.proto\x12\x0bpenstock.v1\"\xee\x02\n\rQueueCounters\x12\r\n\x05queue\x18\x01 \x01(\r\x12\x12\n\nin_packets\x18\x02 \x01(\x04\x12\x10\n\x08in_bytes\x18\x03 \x01(\x04\x12\x13\n\x0bout_packets\x18\x04 \x01(\x04\x12\x11\n\tout_bytes\x18\x05 \x01(\x04\x12\x17\n\x0f\x64ropped_packets\x18\x06 \x01(\x04\x12\x15\n\rdropped_bytes\x18\x07 \x01(\x04\x12\x1b\n\x13\x61qm_dropped_packets\x18\x08 \x01(\x04\x12\x19\n\x11\x61qm_dropped_bytes\x18\t \x01(\x04\x12\x16\n\x0emarked_packets\x18\n \x01(\x04\x12\x16\n\x0equeued_packets\x18\x0b \x01(\x04\x12\x14\n\x0cqueued_bytes\x18\x0c \x01(\x04\x12\x10\n\x08rate_bps\x18\r \x01(\x04\x12\x0e\n\x06\x61ge_ns\x18\x0e \x01(\x04\x12\x1c\n\x0fhead_sojourn_ns\x18\x0f \x01(\x04H\x00\x88\x01\x01\x42\x12\n\x10_head_sojourn_ns\"\xa0\x02\n\x05Total\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\r\x12\x12\n\nin_packets\x18\x03 \x01(\x04\x12\x10\n\x08in_bytes\x18\x04 \x01(\x04\x12\x13\n\x0bout_packets\x18\x05 \x01(\x04\x12\x11\n\tout_bytes\x18\x06 \x01(\x04\x12\x17\n\x0f\x64ropped_packets\x18\x07 \x01(\x04\x12\x15\n\rdropped_bytes\x18\x08 \x01(\x04\x12\x16\n\x0emarked_packets\x18\t \x01(\x04\x12\x16\n\x0equeued_packets\x18\n \x01(\x04\x12\x14\n\x0cqueued_bytes\x18\x0b \x01(\x04\x12\x10\n\x08rate_bps\x18\x0c \x01(\x04\x12\x16\n\tlimit_bps\x18\r \x01(\x04H\x00\x88\x01\x01\x42\x0c\n\n_limit_bps\"p\n\x06Reason\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07packets\x18\x02 \x01(\x04\x12\r\n\x05\x62ytes\x18\x03 \x01(\x04\x12\x1f\n\x12packets_per_second\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x15\n\x13_packets_per_second\"\xda\x01\n\x06Memory\x12\r\n\x05pages\x18\x01 \x01(\x04\x12\x12\n\nused_pages\x18\x02 \x01(\x04\x12\x15\n\rlimit_packets\x18\x03 \x01(\x04\x12*\n\x07\x63lasses\x18\x04 \x03(\x0b\x32\x19.penstock.v1.Memory.Class\x12\x0f\n\x07warning\x18\x05 \x01(\t\x1aY\n\x05\x43lass\x12\r\n\x05index\x18\x01 \x01(\r\x12\x12\n\nused_pages\x18\x02 \x01(\x04\x12\x16\n\x0ereserved_pages\x18\x03 \x01(\x04\x12\x15\n\rlimit_packets\x18\x04 \x01(\x04\"\x96\x02\n\x0eHeaderCounters\x12\x35\n\x08profiles\x18\x01 \x03(\x0b\x32#.penstock.v1.HeaderCounters.Profile\x12\x17\n\x0fwithout_profile\x18\x02 \x01(\x04\x12\x33\n\x07\x65ndings\x18\x03 \x03(\x0b\x32\".penstock.v1.HeaderCounters.Ending\x12\x0c\n\x04keys\x18\x04 \x01(\r\x1a\x36\n\x07Profile\x12\r\n\x05match\x18\x01 \x01(\t\x12\x0c\n\x04hits\x18\x02 \x01(\x04\x12\x0e\n\x06misses\x18\x03 \x01(\x04\x1a\x39\n\x06\x45nding\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x66rames\x18\x02 \x01(\x04\x12\x11\n\tmalformed\x18\x03 \x01(\x08\"\x0f\n\rTotalsRequest\"\xb8\x02\n\x0eTotalsResponse\x12\"\n\x06\x64\x65vice\x18\x01 \x01(\x0b\x32\x12.penstock.v1.Total\x12!\n\x05nodes\x18\x02 \x03(\x0b\x32\x12.penstock.v1.Total\x12!\n\x05ports\x18\x03 \x03(\x0b\x32\x12.penstock.v1.Total\x12#\n\x07\x63lasses\x18\x04 \x03(\x0b\x32\x12.penstock.v1.Total\x12$\n\x07reasons\x18\x05 \x03(\x0b\x32\x13.penstock.v1.Reason\x12\x13\n\x06\x61ge_ns\x18\x06 \x01(\x04H\x00\x88\x01\x01\x12,\n\x07headers\x18\x07 \x01(\x0b\x32\x1b.penstock.v1.HeaderCounters\x12#\n\x06memory\x18\x08 \x01(\x0b\x32\x13.penstock.v1.MemoryB\t\n\x07_age_ns\"a\n\x0cWatchRequest\x12\x12\n\nsubscriber\x18\x01 \x01(\t\x12\x11\n\x04node\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x11\n\tperiod_ms\x18\x04 \x01(\rB\x07\n\x05_node\"\x8d\x01\n\rWatchResponse\x12\x10\n\x08snapshot\x18\x01 \x01(\x08\x12\x18\n\x10last_of_snapshot\x18\x02 \x01(\x08\x12*\n\x06queues\x18\x03 \x03(\x0b\x32\x1a.penstock.v1.QueueCounters\x12$\n\x07reasons\x18\x04 \x03(\x0b\x32\x13.penstock.v1.Reason\"W\n\nTopRequest\x12\x1e\n\x02\x62y\x18\x01 \x01(\x0e\x32\x12.penstock.v1.TopBy\x12\r\n\x05\x63ount\x18\x02 \x01(\r\x12\x11\n\x04node\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x07\n\x05_node\"\x9a\x01\n\x0bTopResponse\x12.\n\x06queues\x18\x01 \x03(\x0b\x32\x1e.penstock.v1.TopResponse.Entry\x1a[\n\x05\x45ntry\x12,\n\x08\x63ounters\x18\x01 \x01(\x0b\x32\x1a.penstock.v1.QueueCounters\x12\x12\n\nsubscriber\x18\x02 \x01(\t\x12\x10\n\x08position\x18\x03 \x01(\r*V\n\x05TopBy\x12\x16\n\x12TOP_BY_UNSPECIFIED\x10\x00\x12\x0f\n\x0bTOP_BY_RATE\x10\x01\x12\x12\n\x0eTOP_BY_BACKLOG\x10\x02\x12\x10\n\x0cTOP_BY_DROPS\x10\x03\x32\xc9\x01\n\x08\x43ounters\x12\x41\n\x06Totals\x12\x1a.penstock.v1.TotalsRequest\x1a\x1b.penstock.v1.TotalsResponse\x12@\n\x05Watch\x12\x19.penstock.v1.WatchRequest\x1a\x1a.penstock.v1.WatchResponse0\x01\x12\x38\n\x03Top\x12\x17.penstock.v1.TopRequest\x1a\x18.penstock.v1.TopResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'penstock.v1.counters_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TOPBY']._serialized_start=1788
-  _globals['_TOPBY']._serialized_end=1874
+  _globals['_TOPBY']._serialized_start=2140
+  _globals['_TOPBY']._serialized_end=2226
   _globals['_QUEUECOUNTERS']._serialized_start=44
   _globals['_QUEUECOUNTERS']._serialized_end=410
   _globals['_TOTAL']._serialized_start=413
-  _globals['_TOTAL']._serialized_end=663
-  _globals['_REASON']._serialized_start=665
-  _globals['_REASON']._serialized_end=721
-  _globals['_HEADERCOUNTERS']._serialized_start=724
-  _globals['_HEADERCOUNTERS']._serialized_end=1002
-  _globals['_HEADERCOUNTERS_PROFILE']._serialized_start=889
-  _globals['_HEADERCOUNTERS_PROFILE']._serialized_end=943
-  _globals['_HEADERCOUNTERS_ENDING']._serialized_start=945
-  _globals['_HEADERCOUNTERS_ENDING']._serialized_end=1002
-  _globals['_TOTALSREQUEST']._serialized_start=1004
-  _globals['_TOTALSREQUEST']._serialized_end=1019
-  _globals['_TOTALSRESPONSE']._serialized_start=1022
-  _globals['_TOTALSRESPONSE']._serialized_end=1297
-  _globals['_WATCHREQUEST']._serialized_start=1299
-  _globals['_WATCHREQUEST']._serialized_end=1396
-  _globals['_WATCHRESPONSE']._serialized_start=1399
-  _globals['_WATCHRESPONSE']._serialized_end=1540
-  _globals['_TOPREQUEST']._serialized_start=1542
-  _globals['_TOPREQUEST']._serialized_end=1629
-  _globals['_TOPRESPONSE']._serialized_start=1632
-  _globals['_TOPRESPONSE']._serialized_end=1786
-  _globals['_TOPRESPONSE_ENTRY']._serialized_start=1695
-  _globals['_TOPRESPONSE_ENTRY']._serialized_end=1786
-  _globals['_COUNTERS']._serialized_start=1877
-  _globals['_COUNTERS']._serialized_end=2078
+  _globals['_TOTAL']._serialized_end=701
+  _globals['_REASON']._serialized_start=703
+  _globals['_REASON']._serialized_end=815
+  _globals['_MEMORY']._serialized_start=818
+  _globals['_MEMORY']._serialized_end=1036
+  _globals['_MEMORY_CLASS']._serialized_start=947
+  _globals['_MEMORY_CLASS']._serialized_end=1036
+  _globals['_HEADERCOUNTERS']._serialized_start=1039
+  _globals['_HEADERCOUNTERS']._serialized_end=1317
+  _globals['_HEADERCOUNTERS_PROFILE']._serialized_start=1204
+  _globals['_HEADERCOUNTERS_PROFILE']._serialized_end=1258
+  _globals['_HEADERCOUNTERS_ENDING']._serialized_start=1260
+  _globals['_HEADERCOUNTERS_ENDING']._serialized_end=1317
+  _globals['_TOTALSREQUEST']._serialized_start=1319
+  _globals['_TOTALSREQUEST']._serialized_end=1334
+  _globals['_TOTALSRESPONSE']._serialized_start=1337
+  _globals['_TOTALSRESPONSE']._serialized_end=1649
+  _globals['_WATCHREQUEST']._serialized_start=1651
+  _globals['_WATCHREQUEST']._serialized_end=1748
+  _globals['_WATCHRESPONSE']._serialized_start=1751
+  _globals['_WATCHRESPONSE']._serialized_end=1892
+  _globals['_TOPREQUEST']._serialized_start=1894
+  _globals['_TOPREQUEST']._serialized_end=1981
+  _globals['_TOPRESPONSE']._serialized_start=1984
+  _globals['_TOPRESPONSE']._serialized_end=2138
+  _globals['_TOPRESPONSE_ENTRY']._serialized_start=2047
+  _globals['_TOPRESPONSE_ENTRY']._serialized_end=2138
+  _globals['_COUNTERS']._serialized_start=2229
+  _globals['_COUNTERS']._serialized_end=2430
 # @@protoc_insertion_point(module_scope)

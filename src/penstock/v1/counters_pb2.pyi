@@ -53,7 +53,7 @@ class QueueCounters(_message.Message):
     def __init__(self, queue: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., aqm_dropped_packets: _Optional[int] = ..., aqm_dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ..., age_ns: _Optional[int] = ..., head_sojourn_ns: _Optional[int] = ...) -> None: ...
 
 class Total(_message.Message):
-    __slots__ = ("name", "index", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps")
+    __slots__ = ("name", "index", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps", "limit_bps")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     IN_PACKETS_FIELD_NUMBER: _ClassVar[int]
@@ -66,6 +66,7 @@ class Total(_message.Message):
     QUEUED_PACKETS_FIELD_NUMBER: _ClassVar[int]
     QUEUED_BYTES_FIELD_NUMBER: _ClassVar[int]
     RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_BPS_FIELD_NUMBER: _ClassVar[int]
     name: str
     index: int
     in_packets: int
@@ -78,17 +79,45 @@ class Total(_message.Message):
     queued_packets: int
     queued_bytes: int
     rate_bps: int
-    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ...) -> None: ...
+    limit_bps: int
+    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ..., limit_bps: _Optional[int] = ...) -> None: ...
 
 class Reason(_message.Message):
-    __slots__ = ("reason", "packets", "bytes")
+    __slots__ = ("reason", "packets", "bytes", "packets_per_second")
     REASON_FIELD_NUMBER: _ClassVar[int]
     PACKETS_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     reason: str
     packets: int
     bytes: int
-    def __init__(self, reason: _Optional[str] = ..., packets: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+    packets_per_second: float
+    def __init__(self, reason: _Optional[str] = ..., packets: _Optional[int] = ..., bytes: _Optional[int] = ..., packets_per_second: _Optional[float] = ...) -> None: ...
+
+class Memory(_message.Message):
+    __slots__ = ("pages", "used_pages", "limit_packets", "classes", "warning")
+    class Class(_message.Message):
+        __slots__ = ("index", "used_pages", "reserved_pages", "limit_packets")
+        INDEX_FIELD_NUMBER: _ClassVar[int]
+        USED_PAGES_FIELD_NUMBER: _ClassVar[int]
+        RESERVED_PAGES_FIELD_NUMBER: _ClassVar[int]
+        LIMIT_PACKETS_FIELD_NUMBER: _ClassVar[int]
+        index: int
+        used_pages: int
+        reserved_pages: int
+        limit_packets: int
+        def __init__(self, index: _Optional[int] = ..., used_pages: _Optional[int] = ..., reserved_pages: _Optional[int] = ..., limit_packets: _Optional[int] = ...) -> None: ...
+    PAGES_FIELD_NUMBER: _ClassVar[int]
+    USED_PAGES_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    CLASSES_FIELD_NUMBER: _ClassVar[int]
+    WARNING_FIELD_NUMBER: _ClassVar[int]
+    pages: int
+    used_pages: int
+    limit_packets: int
+    classes: _containers.RepeatedCompositeFieldContainer[Memory.Class]
+    warning: str
+    def __init__(self, pages: _Optional[int] = ..., used_pages: _Optional[int] = ..., limit_packets: _Optional[int] = ..., classes: _Optional[_Iterable[_Union[Memory.Class, _Mapping]]] = ..., warning: _Optional[str] = ...) -> None: ...
 
 class HeaderCounters(_message.Message):
     __slots__ = ("profiles", "without_profile", "endings", "keys")
@@ -125,7 +154,7 @@ class TotalsRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class TotalsResponse(_message.Message):
-    __slots__ = ("device", "nodes", "ports", "classes", "reasons", "age_ns", "headers")
+    __slots__ = ("device", "nodes", "ports", "classes", "reasons", "age_ns", "headers", "memory")
     DEVICE_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     PORTS_FIELD_NUMBER: _ClassVar[int]
@@ -133,6 +162,7 @@ class TotalsResponse(_message.Message):
     REASONS_FIELD_NUMBER: _ClassVar[int]
     AGE_NS_FIELD_NUMBER: _ClassVar[int]
     HEADERS_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
     device: Total
     nodes: _containers.RepeatedCompositeFieldContainer[Total]
     ports: _containers.RepeatedCompositeFieldContainer[Total]
@@ -140,7 +170,8 @@ class TotalsResponse(_message.Message):
     reasons: _containers.RepeatedCompositeFieldContainer[Reason]
     age_ns: int
     headers: HeaderCounters
-    def __init__(self, device: _Optional[_Union[Total, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., ports: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., classes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[Reason, _Mapping]]] = ..., age_ns: _Optional[int] = ..., headers: _Optional[_Union[HeaderCounters, _Mapping]] = ...) -> None: ...
+    memory: Memory
+    def __init__(self, device: _Optional[_Union[Total, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., ports: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., classes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[Reason, _Mapping]]] = ..., age_ns: _Optional[int] = ..., headers: _Optional[_Union[HeaderCounters, _Mapping]] = ..., memory: _Optional[_Union[Memory, _Mapping]] = ...) -> None: ...
 
 class WatchRequest(_message.Message):
     __slots__ = ("subscriber", "node", "reason", "period_ms")

@@ -27,7 +27,7 @@ from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mas
 from penstock.v1 import common_pb2 as penstock_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dpenstock/v1/subscribers.proto\x12\x0bpenstock.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x18penstock/v1/common.proto\"x\n\x05Match\x12\x0c\n\x04vlan\x18\x01 \x03(\r\x12\x12\n\x05pppoe\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x0b\n\x03mac\x18\x03 \x01(\t\x12\x0c\n\x04ipv4\x18\x04 \x01(\t\x12\x0c\n\x04ipv6\x18\x05 \x01(\t\x12\x11\n\x04mpls\x18\x06 \x01(\rH\x01\x88\x01\x01\x42\x08\n\x06_pppoeB\x07\n\x05_mpls\"\xe9\x02\n\nSubscriber\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\x05index\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x0c\n\x04node\x18\x03 \x01(\r\x12\x15\n\x08rate_bps\x18\x04 \x01(\x04H\x01\x88\x01\x01\x12\x18\n\x0b\x62urst_bytes\x18\x05 \x01(\rH\x02\x88\x01\x01\x12\x13\n\x06weight\x18\x06 \x01(\rH\x03\x88\x01\x01\x12*\n\x06queues\x18\x07 \x03(\x0b\x32\x1a.penstock.v1.QueueSettings\x12\x13\n\x0bgate_closed\x18\x08 \x01(\x08\x12\x0f\n\x07version\x18\t \x01(\x04\x12\x1a\n\rguarantee_bps\x18\n \x01(\x04H\x04\x88\x01\x01\x12#\n\x07matches\x18\x0b \x03(\x0b\x32\x12.penstock.v1.Match\x12\x0e\n\x06\x62ypass\x18\x0c \x01(\x08\x42\x08\n\x06_indexB\x0b\n\t_rate_bpsB\x0e\n\x0c_burst_bytesB\t\n\x07_weightB\x10\n\x0e_guarantee_bps\"Z\n\x17\x43reateSubscriberRequest\x12+\n\nsubscriber\x18\x01 \x01(\x0b\x32\x17.penstock.v1.Subscriber\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"\x8b\x01\n\x17UpdateSubscriberRequest\x12+\n\nsubscriber\x18\x01 \x01(\x0b\x32\x17.penstock.v1.Subscriber\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"X\n\x15MoveSubscriberRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04node\x18\x02 \x01(\r\x12\x0f\n\x07version\x18\x03 \x01(\x04\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"L\n\x17\x44\x65leteSubscriberRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x04\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"$\n\x14GetSubscriberRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x81\x01\n\x16ListSubscribersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x11\n\x04node\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x15\n\rname_contains\x18\x04 \x01(\t\x12\r\n\x05match\x18\x05 \x01(\tB\x07\n\x05_node\"`\n\x17ListSubscribersResponse\x12,\n\x0bsubscribers\x18\x01 \x03(\x0b\x32\x17.penstock.v1.Subscriber\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xd5\x01\n\x06\x43hange\x12)\n\x06\x63reate\x18\x01 \x01(\x0b\x32\x17.penstock.v1.SubscriberH\x00\x12*\n\x07replace\x18\x02 \x01(\x0b\x32\x17.penstock.v1.SubscriberH\x00\x12\x32\n\x04move\x18\x03 \x01(\x0b\x32\".penstock.v1.MoveSubscriberRequestH\x00\x12\x36\n\x06\x64\x65lete\x18\x04 \x01(\x0b\x32$.penstock.v1.DeleteSubscriberRequestH\x00\x42\x08\n\x06\x63hange\"`\n\x0c\x42\x61tchRequest\x12$\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x13.penstock.v1.Change\x12\x16\n\x0e\x61ll_or_nothing\x18\x02 \x01(\x08\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"\xb4\x01\n\rBatchResponse\x12\x34\n\x08\x66\x61ilures\x18\x01 \x03(\x0b\x32\".penstock.v1.BatchResponse.Failure\x12%\n\x07\x61pplied\x18\x02 \x01(\x0b\x32\x14.penstock.v1.Applied\x12\x0e\n\x06\x66\x61iled\x18\x03 \x01(\x04\x1a\x36\n\x07\x46\x61ilure\x12\x0c\n\x04item\x18\x01 \x01(\r\x12\x0c\n\x04\x63ode\x18\x02 \x01(\r\x12\x0f\n\x07message\x18\x03 \x01(\t\"X\n\x10ProvisionRequest\x12,\n\x0bsubscribers\x18\x01 \x03(\x0b\x32\x17.penstock.v1.Subscriber\x12\x16\n\x0e\x61ll_or_nothing\x18\x02 \x01(\x08\"\x80\x01\n\x11ProvisionResponse\x12\x34\n\x08\x66\x61ilures\x18\x01 \x03(\x0b\x32\".penstock.v1.BatchResponse.Failure\x12\x0e\n\x06\x66\x61iled\x18\x02 \x01(\x04\x12%\n\x07\x61pplied\x18\x03 \x01(\x0b\x32\x14.penstock.v1.Applied2\xd0\x04\n\x0bSubscribers\x12G\n\x06\x43reate\x12$.penstock.v1.CreateSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12G\n\x06Update\x12$.penstock.v1.UpdateSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12\x43\n\x04Move\x12\".penstock.v1.MoveSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12\x46\n\x06\x44\x65lete\x12$.penstock.v1.DeleteSubscriberRequest\x1a\x16.google.protobuf.Empty\x12\x41\n\x03Get\x12!.penstock.v1.GetSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12Q\n\x04List\x12#.penstock.v1.ListSubscribersRequest\x1a$.penstock.v1.ListSubscribersResponse\x12>\n\x05\x42\x61tch\x12\x19.penstock.v1.BatchRequest\x1a\x1a.penstock.v1.BatchResponse\x12L\n\tProvision\x12\x1d.penstock.v1.ProvisionRequest\x1a\x1e.penstock.v1.ProvisionResponse(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dpenstock/v1/subscribers.proto\x12\x0bpenstock.v1\x1a\x1bgoogle/protobuf/empty.proto\x1a google/protobuf/field_mask.proto\x1a\x18penstock/v1/common.proto\"x\n\x05Match\x12\x0c\n\x04vlan\x18\x01 \x03(\r\x12\x12\n\x05pppoe\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x0b\n\x03mac\x18\x03 \x01(\t\x12\x0c\n\x04ipv4\x18\x04 \x01(\t\x12\x0c\n\x04ipv6\x18\x05 \x01(\t\x12\x11\n\x04mpls\x18\x06 \x01(\rH\x01\x88\x01\x01\x42\x08\n\x06_pppoeB\x07\n\x05_mpls\"\xf7\x02\n\nSubscriber\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\x05index\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x0c\n\x04node\x18\x03 \x01(\r\x12\x15\n\x08rate_bps\x18\x04 \x01(\x04H\x01\x88\x01\x01\x12\x18\n\x0b\x62urst_bytes\x18\x05 \x01(\rH\x02\x88\x01\x01\x12\x13\n\x06weight\x18\x06 \x01(\rH\x03\x88\x01\x01\x12*\n\x06queues\x18\x07 \x03(\x0b\x32\x1a.penstock.v1.QueueSettings\x12\x13\n\x0bgate_closed\x18\x08 \x01(\x08\x12\x0f\n\x07version\x18\t \x01(\x04\x12\x1a\n\rguarantee_bps\x18\n \x01(\x04H\x04\x88\x01\x01\x12#\n\x07matches\x18\x0b \x03(\x0b\x32\x12.penstock.v1.Match\x12\x0e\n\x06\x62ypass\x18\x0c \x01(\x08\x12\x0c\n\x04plan\x18\r \x01(\tB\x08\n\x06_indexB\x0b\n\t_rate_bpsB\x0e\n\x0c_burst_bytesB\t\n\x07_weightB\x10\n\x0e_guarantee_bps\"Z\n\x17\x43reateSubscriberRequest\x12+\n\nsubscriber\x18\x01 \x01(\x0b\x32\x17.penstock.v1.Subscriber\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"\x8b\x01\n\x17UpdateSubscriberRequest\x12+\n\nsubscriber\x18\x01 \x01(\x0b\x32\x17.penstock.v1.Subscriber\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"X\n\x15MoveSubscriberRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04node\x18\x02 \x01(\r\x12\x0f\n\x07version\x18\x03 \x01(\x04\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"L\n\x17\x44\x65leteSubscriberRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x04\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"$\n\x14GetSubscriberRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x81\x01\n\x16ListSubscribersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x11\n\x04node\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x15\n\rname_contains\x18\x04 \x01(\t\x12\r\n\x05match\x18\x05 \x01(\tB\x07\n\x05_node\"`\n\x17ListSubscribersResponse\x12,\n\x0bsubscribers\x18\x01 \x03(\x0b\x32\x17.penstock.v1.Subscriber\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xd5\x01\n\x06\x43hange\x12)\n\x06\x63reate\x18\x01 \x01(\x0b\x32\x17.penstock.v1.SubscriberH\x00\x12*\n\x07replace\x18\x02 \x01(\x0b\x32\x17.penstock.v1.SubscriberH\x00\x12\x32\n\x04move\x18\x03 \x01(\x0b\x32\".penstock.v1.MoveSubscriberRequestH\x00\x12\x36\n\x06\x64\x65lete\x18\x04 \x01(\x0b\x32$.penstock.v1.DeleteSubscriberRequestH\x00\x42\x08\n\x06\x63hange\"`\n\x0c\x42\x61tchRequest\x12$\n\x07\x63hanges\x18\x01 \x03(\x0b\x32\x13.penstock.v1.Change\x12\x16\n\x0e\x61ll_or_nothing\x18\x02 \x01(\x08\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"\xb4\x01\n\rBatchResponse\x12\x34\n\x08\x66\x61ilures\x18\x01 \x03(\x0b\x32\".penstock.v1.BatchResponse.Failure\x12%\n\x07\x61pplied\x18\x02 \x01(\x0b\x32\x14.penstock.v1.Applied\x12\x0e\n\x06\x66\x61iled\x18\x03 \x01(\x04\x1a\x36\n\x07\x46\x61ilure\x12\x0c\n\x04item\x18\x01 \x01(\r\x12\x0c\n\x04\x63ode\x18\x02 \x01(\r\x12\x0f\n\x07message\x18\x03 \x01(\t\"X\n\x10ProvisionRequest\x12,\n\x0bsubscribers\x18\x01 \x03(\x0b\x32\x17.penstock.v1.Subscriber\x12\x16\n\x0e\x61ll_or_nothing\x18\x02 \x01(\x08\"\x80\x01\n\x11ProvisionResponse\x12\x34\n\x08\x66\x61ilures\x18\x01 \x03(\x0b\x32\".penstock.v1.BatchResponse.Failure\x12\x0e\n\x06\x66\x61iled\x18\x02 \x01(\x04\x12%\n\x07\x61pplied\x18\x03 \x01(\x0b\x32\x14.penstock.v1.Applied2\xd0\x04\n\x0bSubscribers\x12G\n\x06\x43reate\x12$.penstock.v1.CreateSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12G\n\x06Update\x12$.penstock.v1.UpdateSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12\x43\n\x04Move\x12\".penstock.v1.MoveSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12\x46\n\x06\x44\x65lete\x12$.penstock.v1.DeleteSubscriberRequest\x1a\x16.google.protobuf.Empty\x12\x41\n\x03Get\x12!.penstock.v1.GetSubscriberRequest\x1a\x17.penstock.v1.Subscriber\x12Q\n\x04List\x12#.penstock.v1.ListSubscribersRequest\x1a$.penstock.v1.ListSubscribersResponse\x12>\n\x05\x42\x61tch\x12\x19.penstock.v1.BatchRequest\x1a\x1a.penstock.v1.BatchResponse\x12L\n\tProvision\x12\x1d.penstock.v1.ProvisionRequest\x1a\x1e.penstock.v1.ProvisionResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,33 +37,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MATCH']._serialized_start=135
   _globals['_MATCH']._serialized_end=255
   _globals['_SUBSCRIBER']._serialized_start=258
-  _globals['_SUBSCRIBER']._serialized_end=619
-  _globals['_CREATESUBSCRIBERREQUEST']._serialized_start=621
-  _globals['_CREATESUBSCRIBERREQUEST']._serialized_end=711
-  _globals['_UPDATESUBSCRIBERREQUEST']._serialized_start=714
-  _globals['_UPDATESUBSCRIBERREQUEST']._serialized_end=853
-  _globals['_MOVESUBSCRIBERREQUEST']._serialized_start=855
-  _globals['_MOVESUBSCRIBERREQUEST']._serialized_end=943
-  _globals['_DELETESUBSCRIBERREQUEST']._serialized_start=945
-  _globals['_DELETESUBSCRIBERREQUEST']._serialized_end=1021
-  _globals['_GETSUBSCRIBERREQUEST']._serialized_start=1023
-  _globals['_GETSUBSCRIBERREQUEST']._serialized_end=1059
-  _globals['_LISTSUBSCRIBERSREQUEST']._serialized_start=1062
-  _globals['_LISTSUBSCRIBERSREQUEST']._serialized_end=1191
-  _globals['_LISTSUBSCRIBERSRESPONSE']._serialized_start=1193
-  _globals['_LISTSUBSCRIBERSRESPONSE']._serialized_end=1289
-  _globals['_CHANGE']._serialized_start=1292
-  _globals['_CHANGE']._serialized_end=1505
-  _globals['_BATCHREQUEST']._serialized_start=1507
-  _globals['_BATCHREQUEST']._serialized_end=1603
-  _globals['_BATCHRESPONSE']._serialized_start=1606
-  _globals['_BATCHRESPONSE']._serialized_end=1786
-  _globals['_BATCHRESPONSE_FAILURE']._serialized_start=1732
-  _globals['_BATCHRESPONSE_FAILURE']._serialized_end=1786
-  _globals['_PROVISIONREQUEST']._serialized_start=1788
-  _globals['_PROVISIONREQUEST']._serialized_end=1876
-  _globals['_PROVISIONRESPONSE']._serialized_start=1879
-  _globals['_PROVISIONRESPONSE']._serialized_end=2007
-  _globals['_SUBSCRIBERS']._serialized_start=2010
-  _globals['_SUBSCRIBERS']._serialized_end=2602
+  _globals['_SUBSCRIBER']._serialized_end=633
+  _globals['_CREATESUBSCRIBERREQUEST']._serialized_start=635
+  _globals['_CREATESUBSCRIBERREQUEST']._serialized_end=725
+  _globals['_UPDATESUBSCRIBERREQUEST']._serialized_start=728
+  _globals['_UPDATESUBSCRIBERREQUEST']._serialized_end=867
+  _globals['_MOVESUBSCRIBERREQUEST']._serialized_start=869
+  _globals['_MOVESUBSCRIBERREQUEST']._serialized_end=957
+  _globals['_DELETESUBSCRIBERREQUEST']._serialized_start=959
+  _globals['_DELETESUBSCRIBERREQUEST']._serialized_end=1035
+  _globals['_GETSUBSCRIBERREQUEST']._serialized_start=1037
+  _globals['_GETSUBSCRIBERREQUEST']._serialized_end=1073
+  _globals['_LISTSUBSCRIBERSREQUEST']._serialized_start=1076
+  _globals['_LISTSUBSCRIBERSREQUEST']._serialized_end=1205
+  _globals['_LISTSUBSCRIBERSRESPONSE']._serialized_start=1207
+  _globals['_LISTSUBSCRIBERSRESPONSE']._serialized_end=1303
+  _globals['_CHANGE']._serialized_start=1306
+  _globals['_CHANGE']._serialized_end=1519
+  _globals['_BATCHREQUEST']._serialized_start=1521
+  _globals['_BATCHREQUEST']._serialized_end=1617
+  _globals['_BATCHRESPONSE']._serialized_start=1620
+  _globals['_BATCHRESPONSE']._serialized_end=1800
+  _globals['_BATCHRESPONSE_FAILURE']._serialized_start=1746
+  _globals['_BATCHRESPONSE_FAILURE']._serialized_end=1800
+  _globals['_PROVISIONREQUEST']._serialized_start=1802
+  _globals['_PROVISIONREQUEST']._serialized_end=1890
+  _globals['_PROVISIONRESPONSE']._serialized_start=1893
+  _globals['_PROVISIONRESPONSE']._serialized_end=2021
+  _globals['_SUBSCRIBERS']._serialized_start=2024
+  _globals['_SUBSCRIBERS']._serialized_end=2616
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,7 @@ class Match(_message.Message):
     def __init__(self, vlan: _Optional[_Iterable[int]] = ..., pppoe: _Optional[int] = ..., mac: _Optional[str] = ..., ipv4: _Optional[str] = ..., ipv6: _Optional[str] = ..., mpls: _Optional[int] = ...) -> None: ...
 
 class Subscriber(_message.Message):
-    __slots__ = ("name", "index", "node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "version", "guarantee_bps", "matches", "bypass")
+    __slots__ = ("name", "index", "node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "version", "guarantee_bps", "matches", "bypass", "plan")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     NODE_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +39,7 @@ class Subscriber(_message.Message):
     GUARANTEE_BPS_FIELD_NUMBER: _ClassVar[int]
     MATCHES_FIELD_NUMBER: _ClassVar[int]
     BYPASS_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
     name: str
     index: int
     node: int
@@ -51,7 +52,8 @@ class Subscriber(_message.Message):
     guarantee_bps: int
     matches: _containers.RepeatedCompositeFieldContainer[Match]
     bypass: bool
-    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., node: _Optional[int] = ..., rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., weight: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[_common_pb2.QueueSettings, _Mapping]]] = ..., gate_closed: _Optional[bool] = ..., version: _Optional[int] = ..., guarantee_bps: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., bypass: _Optional[bool] = ...) -> None: ...
+    plan: str
+    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., node: _Optional[int] = ..., rate_bps: _Optional[int] = ..., burst_bytes: _Optional[int] = ..., weight: _Optional[int] = ..., queues: _Optional[_Iterable[_Union[_common_pb2.QueueSettings, _Mapping]]] = ..., gate_closed: _Optional[bool] = ..., version: _Optional[int] = ..., guarantee_bps: _Optional[int] = ..., matches: _Optional[_Iterable[_Union[Match, _Mapping]]] = ..., bypass: _Optional[bool] = ..., plan: _Optional[str] = ...) -> None: ...
 
 class CreateSubscriberRequest(_message.Message):
     __slots__ = ("subscriber", "request_id")

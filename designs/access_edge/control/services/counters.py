@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.access import Limits, Places, caller
+from penstock.designs.access_edge.control.memory import Memory
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant
 from penstock.designs.access_edge.control.problems import invalid, missing
 from penstock.designs.access_edge.control.services import calls, streams
@@ -42,9 +43,10 @@ class Counters(counters_pb2_grpc.CountersServicer):
             nodes=totals["node"],
             ports=totals["port"],
             classes=totals["class"][:used],
-            reasons=_reasons(sweep.reasons),
+            reasons=_reasons(sweep.reasons, rates=sweep.reason_rates),
             age_ns=sweep.age_ns(),
             headers=_headers(sweep),
+            memory=_memory(sweep.packet_memory()),
         )
 
     def Top(self, request: Any, context: grpc.ServicerContext) -> pb.TopResponse:
@@ -171,8 +173,26 @@ def _total(level: str, index: int, sums: Any, plant: Plant) -> pb.Total:
         queued_packets=max(0, sums.queued_packets),
         queued_bytes=max(0, sums.queued_bytes),
         rate_bps=sums.rate_bps,
+        limit_bps=_limit(plant, level, index),
     )
 
 
-def _reasons(found: dict[str, tuple[int, int]], only: str = "") -> list[pb.Reason]:
-    return [pb.Reason(reason=name, packets=packets, bytes=size) for name, (packets, size) in found.items() if not only or name == only]
+def _limit(plant: Plant, level: str, index: int) -> int | None:
+    limits = plant.limits_of.get(level)
+    return None if limits is None or np.isinf(limits[index]) else round(float(limits[index]))
+
+
+def _memory(found: Memory) -> pb.Memory:
+    classes = [
+        pb.Memory.Class(index=number, used_pages=each.used, reserved_pages=each.reserved, limit_packets=each.limits)
+        for number, each in enumerate(found.classes)
+    ]
+    return pb.Memory(pages=found.pages, used_pages=found.used, limit_packets=found.limits, classes=classes, warning=found.warning)
+
+
+def _reasons(found: dict[str, tuple[int, int]], only: str = "", rates: dict[str, float] | None = None) -> list[pb.Reason]:
+    return [
+        pb.Reason(reason=name, packets=packets, bytes=size, packets_per_second=(rates or {}).get(name))
+        for name, (packets, size) in found.items()
+        if not only or name == only
+    ]

@@ -9,6 +9,7 @@ import grpc
 from google.protobuf import empty_pb2
 from google.protobuf.message import DecodeError
 
+from penstock.designs.access_edge.control import plans
 from penstock.designs.access_edge.control.access import Budget, Charge, Limits
 from penstock.designs.access_edge.control.behind import Behind
 from penstock.designs.access_edge.control.many import Many
@@ -19,7 +20,7 @@ from penstock.designs.access_edge.control.services import calls
 from penstock.designs.access_edge.control.waiting import Done, Maker, Once
 from penstock.v1 import common_pb2, subscribers_pb2, subscribers_pb2_grpc
 
-FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "guarantee_bps", "matches", "bypass")
+FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed", "guarantee_bps", "matches", "bypass", "plan")
 MAX_PAGE, PAGE = 10_000, 1_000
 MAX_BATCH = 100_000
 A_PIECE = 4_096  # subscribers of a stream that go to store and device together, at least
@@ -155,11 +156,13 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
             raise invalid(f"names {wrong[:40]!r}; a subscriber has {', '.join(FIELDS)}", "update_mask")
         there = self._plant.get(wanted.name)
         check_version(wanted.version, there.version, f"subscriber {wanted.name!r}")
+        if wanted.plan and fields:  # what came from another plan, or was its own, goes
+            fields = [*fields, *(name for name in plans.FIELDS if "plan" in fields and name not in fields)]
         for name in fields or FIELDS:
             there.ClearField(name)
             if name in ("queues", "matches"):
                 getattr(there, name).extend(getattr(wanted, name))
-            elif name in ("node", "gate_closed", "bypass") or wanted.HasField(name):
+            elif name in ("node", "gate_closed", "bypass", "plan") or wanted.HasField(name):
                 setattr(there, name, getattr(wanted, name))
         return there
 
