@@ -189,6 +189,25 @@ def test_flow_queues_come_back(fq) -> None:
     assert drive.judge.counts["own"] > 20
 
 
+def test_a_packet_in_the_middle_of_a_release(fq) -> None:
+    """A flow's next packet comes after each pause that there is around its release: its flow queue is never another's meanwhile."""
+    rng = generator()
+    model = fq(queues=4, flows=32, descriptors=16, age_cycles=1)
+    drive = Drive(model, rng, 16, dict.fromkeys(range(4), (1514, 65535, 16777215)))
+    kept = 0
+    for pause in range(0, 900, 2):
+        before = model.claimed
+        # The second packet of the flow finds it listed; one of a flow that is new wants a free place in between.
+        for key in ((1, 5), (2, rng.randrange(1024)), (1, 5)):
+            packets = [(*key, 64)]
+            for _ in range(30):
+                drive.cycle(lambda packets=packets: packets.pop() if packets else None, looks=0.0)
+        kept += before > 0
+        drive.drain(40)
+        drive.drain(pause)
+    assert 50 < kept < 440
+
+
 def test_the_named_flow_is_near_the_fattest(fq) -> None:
     """How far off it is. The judge sees that no flow is fatter by more than the named ones have lost since its latest operation."""
     rng = generator()
