@@ -29,13 +29,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 NEXT = {0: "ipv6.hopopts.nxt", 43: "ipv6.routing.nxt", 44: "ipv6.fraghdr.nxt", 51: "ah.next_header", 60: "ipv6.dstopts.nxt"}
 COLUMNS = [
     "frame.time_epoch", "frame.len", "frame.cap_len", "frame.protocols", "eth.dst", "eth.src", "vlan.id", "mpls.label", "pppoe.session_id",
-    "ip.version", "ip.dsfield.dscp", "ip.proto", "ip.src", "ip.dst", "ipv6.version", "ipv6.tclass.dscp", "ipv6.nxt", "ipv6.src", "ipv6.dst",
+    "ip.version", "ip.hdr_len", "ip.dsfield.dscp", "ip.proto", "ip.src", "ip.dst", "ipv6.version", "ipv6.tclass.dscp", "ipv6.nxt",
+    "ipv6.src", "ipv6.dst",
     *NEXT.values(), "tcp.srcport", "tcp.dstport", "udp.srcport", "udp.dstport", "sctp.srcport", "sctp.dstport", "dccp.srcport",
     "dccp.dstport",
 ]  # fmt: skip
 BEFORE = frozenset(
     ("eth", "ethertype", "vlan", "ieee8021ad", "mpls", "pppoes", "pppoed", "ppp", "llc", "data", "arp", "sll", "raw", "null")
 )
+# Captures of tcpdump's tests with a second and more in the fraction of a second: tshark shows it behind the point as it is.
+ODD_TIMES = {"timestamp_invalid_micro.pcap", "timestamp_invalid_nano.pcap"}
 PORTS_OF = {6: "tcp", 17: "udp", 33: "dccp", 132: "sctp", 136: "udp"}
 
 
@@ -67,6 +70,8 @@ def shown(row: dict[str, list[str]]) -> Fields:
         return Fields()  # behind headers that rules do not look behind
     if network and _first(row, f"{network}.version") != {"ip": "4", "ipv6": "6"}[network]:
         network = None  # it was cut before its first byte, or is of another version than its EtherType says
+    if network == "ip" and (_number(_first(row, "ip.hdr_len")) or 0) < 20:
+        network = None  # a header shorter than any is none (RFC 791, 3.1); tshark shows its version all the same
     found: dict[str, object] = {}
     if network == "ip":
         found = {"version": 4, "dscp": _number(_first(row, "ip.dsfield.dscp")), "protocol": _number(_first(row, "ip.proto"))}
@@ -83,7 +88,8 @@ def shown(row: dict[str, list[str]]) -> Fields:
         found["source_port"], found["destination_port"] = (_number(_first(row, f"{above}.{column}")) for column in ("srcport", "dstport"))
     # The ids of IEEE 802.1ad have names of their own there, and the order is lost.
     found["vlans"] = tuple(int(text) for text in row["vlan.id"][: min(2, before.count("vlan"))]) if "ieee8021ad" not in layers else ()
-    found["mpls"], found["pppoe"] = _number(_first(row, "mpls.label")), _number(_first(row, "pppoe.session_id"))
+    found["mpls"] = _number(_first(row, "mpls.label")) if "mpls" in before else None  # there are labels in UDP, too (RFC 7510)
+    found["pppoe"] = _number(_first(row, "pppoe.session_id"))
     for key, column in (("source_mac", "eth.src"), ("destination_mac", "eth.dst")):
         text = _first(row, column)
         found[key] = bytes.fromhex(text.replace(":", "")) if text else None
@@ -100,7 +106,7 @@ def differences(path: Path, ethernet: bool = True) -> Iterator[str]:
         return
     for number, (record, row) in enumerate(zip(ours, theirs, strict=True), 1):
         time = _first(row, "frame.time_epoch")
-        if record.time is not None and time is not None and abs(Decimal(time) * 10**9 - record.time) >= 1:
+        if path.name not in ODD_TIMES and record.time is not None and time is not None and abs(Decimal(time) * 10**9 - record.time) >= 1:
             yield f"{path.name}: record {number} at {record.time} ns, {time} s in tshark"
         if isinstance(record.found, str):
             continue
