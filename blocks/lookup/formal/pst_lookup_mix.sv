@@ -8,6 +8,7 @@ module pst_lookup_mix
     parameter int unsigned KeyWidth   = 48,
     parameter int unsigned IndexWidth = 16,
     parameter int unsigned ChunkBits  = 6,
+    parameter string       WordStyle  = "block",
     localparam int unsigned RestWidth = KeyWidth - IndexWidth,
     localparam int unsigned SeedWidth = RestWidth > Tables * IndexWidth ? RestWidth : Tables * IndexWidth
 ) (

@@ -154,8 +154,11 @@ module pst_lookup_proof
   // --- the key on hand
 
   logic holding, mixing;
+  logic [Tables:0] hits5, hits6;        // of the lookup in cycles 5 and 6: in a table, or in the word that was written last
   rest_t victim_rest;
   assign holding = u_dut.u_update.state_q inside {4'd3, 4'd4, 4'd5, 4'd6, 4'd7, 4'd8};   // Read .. Swap
+  assign hits5   = {u_dut.hit5, u_dut.written_hit5};
+  assign hits6   = {u_dut.hit6_q, u_dut.written_hit6_q};
   assign mixing  = u_dut.u_update.state_q inside {4'd2, 4'd7};                           // Mix, Victim
   assign victim_rest = u_dut.u_update.victim_q.rest;
 
@@ -169,7 +172,7 @@ module pst_lookup_proof
       // what a user relies on
       if (init_done) a_one_place : assert (places == 3'(present_q) && value_now == value_q);
       if (asked_q[7]) a_found : assert (value_valid && value_hit == present_then_q[7] && value == value_then_q[7]);
-      if (asked_q[6]) a_found_once : assert (3'($countones(u_dut.hit6_q)) + 3'(u_dut.stash_hit6_q) == 3'(present_then_q[6]));
+      if (asked_q[6]) a_found_once : assert (3'($countones(hits6)) + 3'(u_dut.stash_hit6_q) == 3'(present_then_q[6]));
       if (ended && op_key_q == key_q) begin
         a_done : assert (u_dut.u_update.done inside {DoneAdded, DoneFull} ? op_q == OpInsert && !present_q
                          : u_dut.u_update.done == DoneReplaced ? op_q == OpInsert && present_q
@@ -187,6 +190,11 @@ module pst_lookup_proof
         end
       end
 
+      // the stash as it is shown
+      for (int i = 0; i < StashEntries; i++) begin
+        if (u_dut.u_stash.present_q[i]) a_shown : assert (u_dut.u_stash.shown[i] == u_dut.u_stash.entry_q[i]);
+      end
+
       // lookups
       for (int i = 1; i <= 3; i++) begin
         if (asked_q[i]) a_asked : assert (u_dut.u_mix.valid_q[i] && !u_dut.u_mix.mixed_q[i] && u_dut.u_mix.key_q[i] == key_q);
@@ -198,11 +206,13 @@ module pst_lookup_proof
       if (asked_q[5]) begin
         a_read_before : assert (u_dut.valid5_q && u_dut.rest5_q == rest && read5 == here5_q && u_dut.stash_hit5 == (in_stash5_q != '0));
         for (int t = 0; t < Tables; t++) begin
-          a_words5 : assert (u_dut.words5[t] == here5_q[t]);
+          a_hit5 : assert ((u_dut.hit5[t] || (u_dut.same5_q[t] && u_dut.written_match5))
+                           == (here5_q[t].present && here5_q[t].rest == rest));
         end
-        a_present5 : assert (3'($countones(in_stash5_q)) + 3'($countones(u_dut.hit5)) == 3'(present_then_q[5]));
+        a_present5 : assert (3'($countones(in_stash5_q)) + 3'($countones(hits5)) == 3'(present_then_q[5]));
         a_value5 : assert (value_then_q[5] == ((u_dut.hit5[0] && here5_q[0].value) || (u_dut.hit5[1] && here5_q[1].value)
-                           || (u_dut.hit5[2] && here5_q[2].value) || (u_dut.hit5[3] && here5_q[3].value) || u_dut.stash_value5));
+                           || (u_dut.hit5[2] && here5_q[2].value) || (u_dut.hit5[3] && here5_q[3].value)
+                           || (u_dut.written_hit5 && u_dut.written_q.value) || u_dut.stash_value5));
       end
       if (asked_q[6]) a_value6 : assert (u_dut.valid6_q && u_dut.value6 == value_then_q[6]);
 

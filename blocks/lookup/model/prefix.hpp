@@ -17,7 +17,7 @@ namespace penstock {
 using PrefixKey = unsigned __int128;
 
 namespace prefix_timing {
-inline constexpr std::uint32_t latency(std::uint32_t levels) { return 2 * levels + 2; }
+inline constexpr std::uint32_t latency(std::uint32_t levels) { return 2 * levels + 1; }
 }  // namespace prefix_timing
 
 struct Prefix {

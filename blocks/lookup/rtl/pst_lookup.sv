@@ -20,6 +20,7 @@ module pst_lookup
     parameter int unsigned MaxMoves     = 64,      // moves in a row before the next operation has its turn
     parameter int unsigned ChunkBits    = 6,       // bits of a key that choose a random word, 2 .. 8
     parameter string       RamStyle     = "auto",  // of the tables, see pst_lookup_ram
+    parameter string       WordStyle    = "block", // of the random words, see pst_ram_1r1w
     localparam int unsigned IndexWidth = $clog2(Entries / Tables),
     localparam int unsigned RestWidth  = KeyWidth - IndexWidth,
     localparam int unsigned SeedWidth  = RestWidth > Tables * IndexWidth ? RestWidth : Tables * IndexWidth,
@@ -89,7 +90,8 @@ module pst_lookup
   pst_lookup_mix #(
       .KeyWidth(KeyWidth),
       .IndexWidth(IndexWidth),
-      .ChunkBits(ChunkBits)
+      .ChunkBits(ChunkBits),
+      .WordStyle(WordStyle)
   ) u_mix (
       .clk_i,
       .seed_we_i   (seed_valid_i),
@@ -111,13 +113,15 @@ module pst_lookup
   logic ram_write;
   logic [Tables-1:0][IndexWidth-1:0] ram_addr;
   word_t ram_word, written_q;
-  word_t [Tables-1:0] read_words, update_words, words5;
+  word_t [Tables-1:0] read_words, update_words;
   logic [Tables-1:0] same4_q, same5_q;  // what was read was written in that cycle
   logic valid4_q, valid5_q, valid6_q, valid7_q;
   logic [RestWidth-1:0] rest4_q, rest5_q;
   logic [IndexWidth-1:0] low4_q;
   logic [Tables-1:0] hit5, hit6_q;
+  logic written_match5, written_hit5, written_hit6_q;   // the word that was written last has the key, and is what was read
   logic [Tables-1:0][ValueWidth-1:0] value6_q;
+  logic [ValueWidth-1:0] written_value6_q;
   logic stash_hit5, stash_hit6_q, hit7_q;
   logic [ValueWidth-1:0] stash_value5, stash_value6_q, value6, value7_q;
 
@@ -141,28 +145,32 @@ module pst_lookup
 
   // Events are four cycles apart, so the word that was written last is still there when it is needed.
   always_comb begin
-    value6 = stash_value6_q;
+    value6         = stash_value6_q;
+    written_match5 = written_q.present && written_q.rest == rest5_q;
+    written_hit5   = written_match5 && same5_q != '0;
     for (int unsigned t = 0; t < Tables; t++) begin
-      words5[t] = same5_q[t] ? written_q : read_words[t];
-      hit5[t]   = words5[t].present && words5[t].rest == rest5_q;
+      hit5[t] = !same5_q[t] && read_words[t].present && read_words[t].rest == rest5_q;
       if (hit6_q[t]) value6 |= value6_q[t];
     end
+    if (written_hit6_q) value6 |= written_value6_q;
   end
 
   always_ff @(posedge clk_i) begin
     if (ram_valid != '0 && ram_write) written_q <= ram_word;
     for (int unsigned t = 0; t < Tables; t++) begin
       same4_q[t]  <= ram_valid[t] && ram_write && ram_addr[t] == index3[t];
-      value6_q[t] <= words5[t].value;
+      value6_q[t] <= read_words[t].value;
     end
     same5_q        <= same4_q;
     rest4_q        <= rest3;
     rest5_q        <= rest4_q;
     low4_q         <= low3;
     hit6_q         <= hit5;
+    written_hit6_q <= written_hit5;
+    written_value6_q <= written_q.value;
     stash_hit6_q   <= stash_hit5;
     stash_value6_q <= stash_value5;
-    hit7_q         <= valid6_q && (hit6_q != '0 || stash_hit6_q);
+    hit7_q         <= valid6_q && (hit6_q != '0 || written_hit6_q || stash_hit6_q);
     value7_q       <= valid6_q ? value6 : '0;
     valid4_q       <= valid3 && init_done_o;
     valid5_q       <= valid4_q;
@@ -194,7 +202,8 @@ module pst_lookup
   pst_lookup_mix #(
       .KeyWidth(KeyWidth),
       .IndexWidth(IndexWidth),
-      .ChunkBits(ChunkBits)
+      .ChunkBits(ChunkBits),
+      .WordStyle(WordStyle)
   ) u_update_mix (
       .clk_i,
       .seed_we_i   (seed_valid_i),
@@ -290,7 +299,7 @@ module pst_lookup
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_found_once : assert (!valid6_q || $countones(hit6_q) + 32'(stash_hit6_q) <= 1);
+      a_found_once : assert (!valid6_q || $countones({hit6_q, written_hit6_q}) + 32'(stash_hit6_q) <= 1);
       a_no_seed_beside_keys : assert (!seed_valid_i || (keys_o == '0 && !s_op_valid_i && !s_key_valid_i));
     end
   end

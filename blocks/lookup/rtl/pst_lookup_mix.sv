@@ -12,6 +12,7 @@ module pst_lookup_mix
     parameter int unsigned KeyWidth   = 48,
     parameter int unsigned IndexWidth = 16,
     parameter int unsigned ChunkBits  = 6,        // bits of a key that choose one random word
+    parameter string       WordStyle  = "block",  // memory of the random words, see pst_ram_1r1w
     localparam int unsigned RestWidth = KeyWidth - IndexWidth,
     localparam int unsigned SeedWidth = RestWidth > Tables * IndexWidth ? RestWidth : Tables * IndexWidth
 ) (
@@ -52,7 +53,7 @@ module pst_lookup_mix
     pst_ram_1r1w #(
         .Width(RestWidth),
         .Depth(2 ** ChunkBits),
-        .Style("distributed")
+        .Style(WordStyle)
     ) u_words (
         .clk_i,
         .we_i   (seed_we_i && seed_chunk_i == 8'(c)),
@@ -68,7 +69,7 @@ module pst_lookup_mix
     pst_ram_1r1w #(
         .Width(Tables * IndexWidth),
         .Depth(2 ** ChunkBits),
-        .Style("distributed")
+        .Style(WordStyle)
     ) u_words (
         .clk_i,
         .we_i   (seed_we_i && seed_chunk_i == 8'(int'(LowChunks) + c)),

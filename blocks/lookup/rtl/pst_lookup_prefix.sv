@@ -5,7 +5,7 @@
 // for each interval between them. Any 2^(2 * Levels - 1) - 1 prefixes fit. There are two banks: lookups use one, software writes the other
 // and changes over; a lookup stays in the bank in which it began, so it sees all of one set of prefixes or all of another.
 //
-// Throughput: a lookup per cycle. Latency: 2 * Levels + 2 cycles. Order: as they come.
+// Throughput: a lookup per cycle. Latency: 2 * Levels + 1 cycles. Order: as they come.
 // Reset:      lookups inside are forgotten; the memories stay as they are, so software writes a bank before the first lookup counts.
 module pst_lookup_prefix #(
     parameter int unsigned KeyWidth   = 65,     // bits of a key: with IPv4 and upper halves of IPv6 addresses in one table one says which
@@ -17,7 +17,7 @@ module pst_lookup_prefix #(
 ) (
     input  logic                  clk_i,
     input  logic                  rst_i,
-    input  logic                  bank_i,          // that lookups use from this cycle on
+    input  logic                  bank_i,          // that lookups use from the next cycle on
     // writes into the other bank, not within 2 * Levels + 2 cycles after a change of bank_i
     input  logic                  s_write_valid_i,
     input  logic [LevelWidth-1:0] s_write_level_i, // Levels: {whether there is a value, the value} of an interval
@@ -47,15 +47,18 @@ module pst_lookup_prefix #(
   } walk_t;
 
   walk_t walk[Levels+1];
+  logic bank_q;                         // that lookups use: its root has been read
 
-  assign walk[0] = '{valid: s_key_valid_i, bank: bank_i, key: s_key_i, node: '0};
+  always_ff @(posedge clk_i) bank_q <= bank_i;
+
+  assign walk[0] = '{valid: s_key_valid_i, bank: bank_q, key: s_key_i, node: '0};
 
   for (genvar level = 0; level < int'(Levels); level++) begin : g_level
     localparam int unsigned Nodes = 4 ** level;
     localparam int unsigned AddrWidth = $clog2(2 * Nodes);
 
     logic [2:0][KeyWidth-1:0] separators;
-    walk_t read_q, next_q;
+    walk_t here, next_q;
     logic [1:0] child;
 
     if (level == 0) begin : g_root
@@ -69,10 +72,14 @@ module pst_lookup_prefix #(
           .waddr_i(!bank_i),
           .wdata_i(s_write_word_i[3*KeyWidth-1:0]),
           .re_i   (1'b1),
-          .raddr_i(walk[level].bank),
+          .raddr_i(bank_i),
           .rdata_o(separators)
       );
+
+      assign here = walk[level];
     end else begin : g_node
+      walk_t read_q;
+
       pst_ram_1r1w #(
           .Width(3 * KeyWidth),
           .Depth(2 * Nodes),
@@ -86,21 +93,24 @@ module pst_lookup_prefix #(
           .raddr_i({walk[level].bank, walk[level].node[AddrWidth-2:0]}),
           .rdata_o(separators)
       );
+
+      always_ff @(posedge clk_i) begin
+        read_q <= walk[level];
+        if (rst_i) read_q.valid <= 1'b0;
+      end
+
+      assign here = read_q;
     end
 
     always_comb begin
       child = 2'd0;
-      for (int unsigned i = 0; i < 3; i++) if (read_q.key >= separators[i]) child = 2'(i + 1);
+      for (int unsigned i = 0; i < 3; i++) if (here.key >= separators[i]) child = 2'(i + 1);
     end
 
     always_ff @(posedge clk_i) begin
-      read_q      <= walk[level];
-      next_q      <= read_q;
-      next_q.node <= {read_q.node[NodeWidth-3:0], child};
-      if (rst_i) begin
-        read_q.valid <= 1'b0;
-        next_q.valid <= 1'b0;
-      end
+      next_q      <= here;
+      next_q.node <= {here.node[NodeWidth-3:0], child};
+      if (rst_i) next_q.valid <= 1'b0;
     end
 
     assign walk[level+1] = next_q;
@@ -137,10 +147,8 @@ module pst_lookup_prefix #(
   assign unused = &{1'b0, walk[Levels].key};
 
 `ifndef SYNTHESIS
-  logic bank_q;
   int unsigned since_q;                 // cycles since bank_i has changed
   always_ff @(posedge clk_i) begin
-    bank_q  <= bank_i;
     since_q <= bank_i != bank_q ? 1 : since_q + 1;
     if (rst_i) since_q <= 2 * Levels + 2;
     if (!rst_i) begin

@@ -42,6 +42,7 @@ module pst_lookup_stash #(
 
   logic [Entries-1:0] present_q, a_match, b_match;
   entry_t [Entries-1:0] entry_q;
+  entry_t shown[Entries];                       // the same, as a memory, to show one
   logic a_hit_q, b_hit_q;
   logic [ValueWidth-1:0] a_value, a_value_q;
   logic [EntryWidth-1:0] b_entry, b_entry_q;
@@ -66,7 +67,7 @@ module pst_lookup_stash #(
     for (int i = int'(Entries) - 1; i >= 0; i--) if (present_q[i] && EntryWidth'(i) >= from_i) next_entry_o = EntryWidth'(i);
   end
 
-  assign {show_key_o, show_value_o} = entry_q[show_entry_i];
+  assign {show_key_o, show_value_o} = shown[show_entry_i];
 
   always_ff @(posedge clk_i) begin
     a_hit_q   <= a_match != '0;
@@ -76,6 +77,7 @@ module pst_lookup_stash #(
     if (set_valid_i) begin
       present_q[set_entry_i] <= set_present_i;
       entry_q[set_entry_i]   <= '{key: set_key_i, value: set_value_i};
+      shown[set_entry_i]     <= '{key: set_key_i, value: set_value_i};
     end
     if (rst_i) present_q <= '0;
   end

@@ -153,7 +153,7 @@ module pst_lookup_update
 
     event_write         = 1'b0;
     event_table         = '0;
-    event_word          = '{present: 1'b1, rest: item_q.rest, value: item_q.value};
+    event_word          = '{present: !clearing, rest: item_q.rest, value: item_q.value};  // without a key the rest does not count
     stash_set_o         = 1'b0;
     stash_set_present_o = 1'b0;
     stash_set_entry_o   = item_q.entry;
@@ -217,7 +217,7 @@ module pst_lookup_update
           stash_set_o         = stash_hit_i;
           stash_set_entry_o   = stash_hit_entry_i;
           stash_set_present_o = op_q == OpInsert;
-          if (op_q == OpDelete) event_word = '0;
+          event_word.present  = op_q == OpInsert;
         end else if (!item_q.stashed && op_q == OpDelete) begin
           done_valid = 1'b1;
           done       = DoneAbsent;
@@ -277,7 +277,6 @@ module pst_lookup_update
     if (clearing) begin
       ram_valid_o = '1;
       ram_addr_o  = {Tables{clear_addr}};
-      ram_word_o  = '0;
     end
   end
 

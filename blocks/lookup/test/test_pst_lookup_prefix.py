@@ -80,13 +80,13 @@ class Bench:
 
         self.dut, self.rng, self.models = dut, rng, engine.models("lookup")
         self.key_bits, self.levels = testkit.parameter("KeyWidth", 65), testkit.parameter("Levels", 7)
-        self.latency = 2 * self.levels + 2
+        self.latency = 2 * self.levels + 1
         self.prefixes: list[Prefix] = []
         self.expected: list[tuple[int, int] | None] = [None] * self.latency
         self.answered = self.hits = 0
 
-    async def cycle(self, key: int | None, write: tuple[int, int, int] | None = None) -> None:
-        """Look a key up and write a word, and compare the answer that is due."""
+    async def cycle(self, key: int | None, write: tuple[int, int, int] | None = None, bank: int | None = None) -> None:
+        """Look a key up, write a word or change the bank, and compare the answer that is due."""
         dut = self.dut
         await FallingEdge(dut.clk_i)
         dut.s_key_valid_i.value = key is not None
@@ -94,6 +94,8 @@ class Bench:
         dut.s_write_valid_i.value = write is not None
         if write:
             dut.s_write_level_i.value, dut.s_write_node_i.value, dut.s_write_word_i.value = write
+        if bank is not None:
+            dut.bank_i.value = bank
         await ReadOnly()
         due = self.expected.pop(0)
         value = None if key is None else longest(self.prefixes, key, self.key_bits)
@@ -118,13 +120,7 @@ class Bench:
         self.rng.shuffle(words)
         for word in words:
             await self.cycle(self.key(), word)
-        await FallingEdge(self.dut.clk_i)
-        self.dut.s_key_valid_i.value = self.dut.s_write_valid_i.value = 0
-        self.dut.bank_i.value = 1 - int(self.dut.bank_i.value)
-        await ReadOnly()
-        self.expected.append(None)
-        due = self.expected.pop(0)
-        assert int(self.dut.m_value_valid_o.value) == (due is not None)
+        await self.cycle(self.key(), bank=1 - int(self.dut.bank_i.value))  # still in the old set
         self.prefixes = prefixes
         for _ in range(max(200, self.latency + 2)):
             await self.cycle(self.key())

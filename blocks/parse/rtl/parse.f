@@ -5,4 +5,5 @@ pst_parse_link.sv
 pst_parse_network.sv
 pst_parse_extension.sv
 pst_parse_transport.sv
+pst_parse_stages.sv
 pst_parse.sv

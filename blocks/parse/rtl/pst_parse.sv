@@ -6,7 +6,7 @@
 // whole, and why reading ended there (pst_parse_pkg::end_e). No frame is dropped.
 //
 // Throughput: a beat per cycle, hence with beats of 64 bytes a frame of 60 bytes in each cycle.
-// Latency:    frames 0 cycles; a vector 14 + ExtensionHeaders cycles after the beat that ends the frame or fills the window.
+// Latency:    frames 0 cycles; a vector 11 + ExtensionHeaders cycles after the beat that ends the frame or fills the window.
 // Ordering:   vectors in the order of the frames. A vector may come before the frame's last beat, if that is behind the window.
 // Reset:      frames and vectors inside are forgotten; the next beat begins a frame.
 module pst_parse
@@ -16,7 +16,7 @@ module pst_parse
     parameter int unsigned WindowBytes      = 128,   // 64 .. 192, a multiple of DataBytes; headers that end behind it are not read
     parameter int unsigned ExtensionHeaders = 4,     // of IPv6, 0 .. 8; each is a stage
     parameter bit          Tunnels          = 1'b1,  // GTP-U and L2TP are read
-    parameter int unsigned Vectors          = 32     // room for vectors that are not taken, >= ExtensionHeaders + 16 for full rate
+    parameter int unsigned Vectors          = 32     // room for vectors that are not taken, >= ExtensionHeaders + 13 for full rate
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,
@@ -41,19 +41,8 @@ module pst_parse
     output headers_t               m_headers_o
 );
 
-  localparam int unsigned LinkLast = 64;  // the link headers end at this byte at the latest (pst_parse_link)
-  localparam int unsigned RestBytes = WindowBytes - 14;
   localparam int unsigned CountWidth = $clog2(Vectors + 1);
 
-  if (DataBytes != 8 && DataBytes != 16 && DataBytes != 32 && DataBytes != 64) begin : g_bad_data_bytes
-    $error("pst_parse: DataBytes is %0d, allowed: 8, 16, 32, 64", DataBytes);
-  end
-  if (WindowBytes < LinkLast || WindowBytes > 192 || WindowBytes % DataBytes != 0) begin : g_bad_window
-    $error("pst_parse: WindowBytes is %0d, must be a multiple of DataBytes (%0d) from 64 to 192", WindowBytes, DataBytes);
-  end
-  if (ExtensionHeaders > 8) begin : g_bad_extensions
-    $error("pst_parse: ExtensionHeaders is %0d, allowed: 0..8", ExtensionHeaders);
-  end
   if (Vectors < 1) begin : g_bad_vectors
     $error("pst_parse: Vectors is %0d, must be at least 1", Vectors);
   end
@@ -81,115 +70,93 @@ module pst_parse
     end
   end
 
-  // ---- the stages
+  // ---- the stages; each part of a vector has a FIFO, and the last part comes last
 
-  logic window_valid, link_valid, transport_valid;
-  logic [WindowBytes-1:0][7:0] window;
-  logic [LeftWidth-1:0] window_left;
-  step_t link_step;
-  logic [RestBytes-1:0][7:0] link_rest;
-  headers_t headers;
+  logic headers_valid, upper_valid, headers_ready, upper_ready, headers_there;
+  headers_t stage_headers, kept, vector;
+  upper_t stage_upper, upper;
 
-  pst_parse_window #(
+  pst_parse_stages #(
       .DataBytes(DataBytes),
-      .WindowBytes(WindowBytes)
-  ) u_window (
-      .clk_i,
-      .rst_i,
-      .beat_valid_i(take),
-      .beat_data_i (s_axis_tdata_i),
-      .beat_keep_i (s_axis_tkeep_i),
-      .beat_last_i (s_axis_tlast_i),
-      .valid_o     (window_valid),
-      .window_o    (window),
-      .left_o      (window_left)
-  );
-
-  pst_parse_link #(
-      .WindowBytes(WindowBytes)
-  ) u_link (
+      .WindowBytes(WindowBytes),
+      .ExtensionHeaders(ExtensionHeaders),
+      .Tunnels(Tunnels)
+  ) u_stages (
       .clk_i,
       .rst_i,
       .mpls_i,
-      .valid_i (window_valid),
-      .window_i(window),
-      .left_i  (window_left),
-      .valid_o (link_valid),
-      .step_o  (link_step),
-      .rest_o  (link_rest)
+      .beat_valid_i   (take),
+      .beat_data_i    (s_axis_tdata_i),
+      .beat_keep_i    (s_axis_tkeep_i),
+      .beat_last_i    (s_axis_tlast_i),
+      .headers_valid_o(headers_valid),
+      .headers_o      (stage_headers),
+      .upper_valid_o  (upper_valid),
+      .upper_o        (stage_upper)
   );
 
-  logic valid[ExtensionHeaders+1];
-  step_t step[ExtensionHeaders+1];
-  logic [5:0] words[ExtensionHeaders+1];
-  logic [RestBytes-1:0][7:0] rest[ExtensionHeaders+1];
-
-  pst_parse_network #(
-      .WindowBytes(WindowBytes)
-  ) u_network (
-      .clk_i,
-      .rst_i,
-      .valid_i(link_valid),
-      .step_i (link_step),
-      .rest_i (link_rest),
-      .valid_o(valid[0]),
-      .step_o (step[0]),
-      .words_o(words[0]),
-      .rest_o (rest[0])
-  );
-
-  for (genvar i = 0; i < int'(ExtensionHeaders); i++) begin : g_extension
-    pst_parse_extension #(
-        .WindowBytes(WindowBytes)
-    ) u_extension (
-        .clk_i,
-        .rst_i,
-        .valid_i(valid[i]),
-        .step_i (step[i]),
-        .words_i(words[i]),
-        .rest_i (rest[i]),
-        .valid_o(valid[i+1]),
-        .step_o (step[i+1]),
-        .words_o(words[i+1]),
-        .rest_o (rest[i+1])
-    );
+  always_comb begin
+    kept                = stage_headers;
+    kept.ending         = EndDone;
+    kept.protocol       = '0;
+    kept.fragment       = FragmentNone;
+    kept.transport      = TransportNone;
+    kept.transport_word = '0;
+    kept.transport_at   = '0;
+    kept.tunnel         = TunnelNone;
+    kept.tunnel_control = 1'b0;
+    kept.tunnel_id      = '0;
   end
-
-  pst_parse_transport #(
-      .WindowBytes(WindowBytes),
-      .Tunnels(Tunnels)
-  ) u_transport (
-      .clk_i,
-      .rst_i,
-      .valid_i  (valid[ExtensionHeaders]),
-      .step_i   (step[ExtensionHeaders]),
-      .words_i  (words[ExtensionHeaders]),
-      .rest_i   (rest[ExtensionHeaders]),
-      .valid_o  (transport_valid),
-      .headers_o(headers)
-  );
-
-  logic vector_ready;
 
   pst_fifo #(
       .Width($bits(headers_t)),
       .Depth(Vectors)
-  ) u_vectors (
+  ) u_headers (
       .clk_i,
       .rst_i,
-      .s_valid_i(transport_valid),
-      .s_ready_o(vector_ready),
-      .s_data_i (headers),
-      .m_valid_o(m_headers_valid_o),
-      .m_ready_i(m_headers_ready_i),
-      .m_data_o (m_headers_o),
+      .s_valid_i(headers_valid),
+      .s_ready_o(headers_ready),
+      .s_data_i (kept),
+      .m_valid_o(headers_there),
+      .m_ready_i(m_headers_valid_o && m_headers_ready_i),
+      .m_data_o (vector),
       .level_o  ()
   );
+
+  pst_fifo #(
+      .Width($bits(upper_t)),
+      .Depth(Vectors)
+  ) u_upper (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(upper_valid),
+      .s_ready_o(upper_ready),
+      .s_data_i (stage_upper),
+      .m_valid_o(m_headers_valid_o),
+      .m_ready_i(m_headers_ready_i),
+      .m_data_o (upper),
+      .level_o  ()
+  );
+
+  always_comb begin
+    m_headers_o                = vector;
+    m_headers_o.ending         = upper.ending;
+    m_headers_o.protocol       = upper.protocol;
+    m_headers_o.fragment       = upper.fragment;
+    m_headers_o.transport      = upper.transport;
+    m_headers_o.transport_word = upper.transport_word;
+    m_headers_o.transport_at   = upper.transport_at;
+    m_headers_o.tunnel         = upper.tunnel;
+    m_headers_o.tunnel_control = upper.tunnel_control;
+    m_headers_o.tunnel_id      = upper.tunnel_id;
+  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_vector_has_room : assert (!transport_valid || vector_ready);
+      a_headers_have_room : assert (!headers_valid || headers_ready);
+      a_upper_has_room : assert (!upper_valid || upper_ready);
+      a_upper_comes_last : assert (!m_headers_valid_o || headers_there);
       a_keep_contiguous : assert (!take || (s_axis_tkeep_i & (s_axis_tkeep_i + 1'b1)) == '0);
       a_keep_full : assert (!take || s_axis_tlast_i || (&s_axis_tkeep_i));
     end

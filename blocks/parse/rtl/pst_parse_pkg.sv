@@ -114,17 +114,41 @@ package pst_parse_pkg;
     NextMpls  = 3'd1,
     NextInner = 3'd2,
     NextIpv4  = 3'd3,
-    NextIpv6  = 3'd4,
-    NextUpper = 3'd5   // by `protocol`
+    NextIpv6  = 3'd4
   } next_e;
 
-  // Between two stages: what was read, the next header, and how many bytes there are from its first one on.
+  // What is read behind the IP header: the last part of the vector.
+  typedef struct packed {
+    end_e        ending;
+    logic [7:0]  protocol;
+    fragment_e   fragment;
+    transport_e  transport;
+    logic [31:0] transport_word;
+    logic [7:0]  transport_at;
+    tunnel_e     tunnel;
+    logic        tunnel_control;
+    logic [31:0] tunnel_id;
+  } upper_t;
+
+  // Between two stages up to the IP header: what was read, the next header, and how many bytes there are from its first one on.
   typedef struct packed {
     headers_t             headers;
     next_e                next;
-    logic [LeftWidth-1:0] left;   // in the frame
-    logic [7:0]           room;   // in the window
+    logic [3:0]           words;  // of 4 bytes from byte 14 of the frame to its first one
+    logic [LeftWidth-1:0] left;
   } step_t;
+
+  // Between two stages behind it.
+  typedef struct packed {
+    end_e                 ending;
+    logic                 going;  // a header follows, by `protocol`
+    logic                 six;    // of IPv6
+    logic [7:0]           protocol;
+    fragment_e            fragment;
+    logic [LeftWidth-1:0] left;
+    logic [7:0]           at;     // its first byte in the frame, an even one
+    logic [5:0]           even;   // word of the frame whose first two bytes are among its first four
+  } upper_step_t;
 
   function automatic logic is_tag(input logic [15:0] ethertype);
     return ethertype == 16'h8100 || ethertype == 16'h88A8 || ethertype == 16'h9100;
@@ -152,6 +176,15 @@ package pst_parse_pkg;
       16'h0281, 16'h0283: return NextMpls;
       default:            return NextNone;
     endcase
+  endfunction
+
+  // Of a multiplexer of `count` inputs whose selector has more values: the input of value `i`. Where there is none it is another one, such
+  // that the tree stays small.
+  function automatic int unsigned input_of(input int unsigned i, input int unsigned count);
+    int unsigned found;
+    found = i;
+    for (int b = $clog2(count) - 2; b >= 0; b--) if (found >= count) found &= ~(32'd1 << b);
+    return found;
   endfunction
 
   // The least of `left` and a length of 16 bits.

@@ -160,7 +160,7 @@ async def a_beat_a_cycle(dut) -> None:
 
 @cocotb.test()
 async def latency(dut) -> None:
-    """A vector comes 14 + ExtensionHeaders cycles after the beat that ends the frame."""
+    """A vector comes 11 + ExtensionHeaders cycles after the beat that ends the frame."""
     rng = _clock(dut)
     bench = Bench(dut, rng)
     await bench.start()
@@ -178,7 +178,7 @@ async def latency(dut) -> None:
         if int(dut.m_headers_valid_o.value):
             break
         await FallingEdge(dut.clk_i)
-    assert cycles == 14 + bench.sizes["extension_headers"]
+    assert cycles == 11 + bench.sizes["extension_headers"]
 
 
 @cocotb.test()

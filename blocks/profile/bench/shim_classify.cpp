@@ -41,7 +41,7 @@ namespace {
 using penstock::LookupDone;
 using penstock::LookupKey;
 
-constexpr uint32_t kKeyBits = 80, kSees = 6, kAnswer = 11;  // pst_subscriber: cycles from a vector to the last event it sees, to its queue
+constexpr uint32_t kKeyBits = 80, kSees = 5, kAnswer = 10;  // pst_subscriber: cycles from a vector to the last event it sees, to its queue
 
 template <class Port>
 void put_wide(Port& port, uint32_t bits, LookupKey value) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Finds the first profile that fits a frame's headers, and makes of them the key of a subscriber and a class.
 //
-// Throughput: a header vector per cycle. Latency: 3 cycles. Order: as they come.
+// Throughput: a header vector per cycle. Latency: 2 cycles, of a prefix 1. Order: as they come.
 // Reset:      all profiles are off; vectors inside are forgotten. Classes stay, so software writes those that it uses.
-// A vector sees profiles and classes that were written in the cycles before it came, and may see a class written in the two cycles after.
+// A vector sees profiles and classes that were written in the cycles before it came, and may see a class written in the cycle after.
 module pst_profile
   import pst_parse_pkg::headers_t;
   import pst_profile_pkg::*;
@@ -31,8 +31,10 @@ module pst_profile
     output logic [ IndexWidth-1:0] m_choice_profile_o,
     output logic                   m_choice_routed_o,     // by the longest prefix
     output logic [   KeyWidth-1:0] m_choice_key_o,        // 0 if by prefix
-    output logic [PrefixWidth-1:0] m_choice_prefix_o,     // 0 if not by prefix
-    output logic [            3:0] m_choice_class_o
+    output logic [            3:0] m_choice_class_o,
+    // a cycle earlier
+    output logic                   m_prefix_valid_o,
+    output logic [PrefixWidth-1:0] m_prefix_o             // of a frame that is not by prefix any one
 );
 
   if (Profiles < 1 || Profiles > 16) begin : g_bad_profiles
@@ -70,7 +72,7 @@ module pst_profile
     end
   end
 
-  // ---- cycle 1: key and value of the class
+  // ---- cycle 1: key, prefix and class
 
   typedef struct packed {
     logic                  valid;
@@ -78,15 +80,14 @@ module pst_profile
     logic [IndexWidth-1:0] index;
   } chosen_t;
 
-  chosen_t chosen_q, chosen_q2, chosen_q3;
+  chosen_t chosen_q, chosen_q2;
   profile_t chosen_profile_q;
   headers_t headers_q;
   logic [63:0] fields;
-  logic routed, routed_q2, routed_q3;
+  logic routed, routed_q2;
   logic [127:0] address;
-  logic [5:0] value, value_q2;
-  logic [KeyWidth-1:0] key_q2, key_q3;
-  logic [PrefixWidth-1:0] prefix_q2, prefix_q3;
+  logic [5:0] value;
+  logic [KeyWidth-1:0] key_q2;
 
   always_comb begin
     fields  = '0;
@@ -116,8 +117,6 @@ module pst_profile
     endcase
   end
 
-  // ---- cycle 2: the class
-
   logic [3:0] class_found;
 
   pst_ram_1r1w #(
@@ -130,7 +129,7 @@ module pst_profile
       .waddr_i({class_profile_i, class_value_i}),
       .wdata_i(class_i),
       .re_i   (1'b1),
-      .raddr_i({chosen_q2.index, value_q2}),
+      .raddr_i({chosen_q.index, value}),
       .rdata_o(class_found)
   );
 
@@ -140,29 +139,23 @@ module pst_profile
     chosen_profile_q <= profile_q[first];
     headers_q        <= s_headers_i;
     chosen_q2        <= chosen_q;
-    chosen_q3        <= chosen_q2;
     routed_q2        <= routed;
-    routed_q3        <= routed_q2;
-    value_q2         <= value;
     key_q2           <= chosen_q.fits && !routed ? {chosen_profile_q.space, 12'd0, fields} : '0;
-    key_q3           <= key_q2;
-    prefix_q2        <= !routed ? '0 : headers_q.ip == 3'd6 ? {1'b1, address[127:64]} : {1'b0, address[31:0], 32'd0};
-    prefix_q3        <= prefix_q2;
     if (rst_i) begin
       profile_q       <= '0;
       chosen_q.valid  <= 1'b0;
       chosen_q2.valid <= 1'b0;
-      chosen_q3.valid <= 1'b0;
     end
   end
 
-  assign m_choice_valid_o   = chosen_q3.valid;
-  assign m_choice_fits_o    = chosen_q3.fits;
-  assign m_choice_profile_o = chosen_q3.fits ? chosen_q3.index : '0;
-  assign m_choice_routed_o  = routed_q3;
-  assign m_choice_key_o     = key_q3;
-  assign m_choice_prefix_o  = prefix_q3;
-  assign m_choice_class_o   = chosen_q3.fits ? class_found : '0;
+  assign m_choice_valid_o   = chosen_q2.valid;
+  assign m_choice_fits_o    = chosen_q2.fits;
+  assign m_choice_profile_o = chosen_q2.fits ? chosen_q2.index : '0;
+  assign m_choice_routed_o  = routed_q2;
+  assign m_choice_key_o     = key_q2;
+  assign m_choice_class_o   = chosen_q2.fits ? class_found : '0;
+  assign m_prefix_valid_o   = chosen_q.valid;
+  assign m_prefix_o         = headers_q.ip == 3'd6 ? {1'b1, address[127:64]} : {1'b0, address[31:0], 32'd0};
 
   logic unused;                            // most headers make no key
   assign unused = &{1'b0, chosen_profile_q.ports, headers_q, address};

@@ -2,8 +2,8 @@
 // From the headers of a frame to its queue: the first profile that fits finds the subscriber, a table the class; queue = base + class.
 //
 // Throughput: a header vector per cycle, whatever is inserted and deleted meanwhile.
-// Latency:    11 cycles; with a prefix table 3 + (2 * PrefixLevels + 2) + 1, if that is more.
-// Ordering:   as they come. A frame sees the operations whose m_done_valid_o rose up to 7 cycles after its vector came.
+// Latency:    10 cycles; with a prefix table 2 + 2 * PrefixLevels + 1, if that is more.
+// Ordering:   as they come. A frame sees the operations whose m_done_valid_o rose up to 6 cycles after its vector came.
 // Reset:      no subscriber is there, no profile is on, and frames without a subscriber are dropped; init_done_o as pst_lookup. Prefixes
 //             and classes stay.
 module pst_subscriber
@@ -71,7 +71,7 @@ module pst_subscriber
 );
 
   localparam int unsigned KeyLatency = 7;        // of pst_lookup
-  localparam int unsigned PrefixLatency = PrefixLevels > 0 ? 2 * PrefixLevels + 2 : 0;
+  localparam int unsigned PrefixLatency = 2 * PrefixLevels;  // of pst_lookup_prefix, whose prefix is there a cycle before the choice
   localparam int unsigned Latency = PrefixLatency > KeyLatency ? PrefixLatency : KeyLatency;
 
   typedef struct packed {
@@ -91,6 +91,7 @@ module pst_subscriber
   choice_t [Latency:1] choice_q;
   logic [KeyWidth-1:0] key;
   logic [PrefixWidth-1:0] prefix;
+  logic prefix_valid, prefixes_q;        // the bank in use is that of the cycle before
   answer_t by_key, by_prefix, key_answer, prefix_answer, answer;
 
   pst_profile #(
@@ -113,8 +114,9 @@ module pst_subscriber
       .m_choice_profile_o(choice.profile),
       .m_choice_routed_o (choice.routed),
       .m_choice_key_o    (key),
-      .m_choice_prefix_o (prefix),
-      .m_choice_class_o  (choice.number)
+      .m_choice_class_o  (choice.number),
+      .m_prefix_valid_o  (prefix_valid),
+      .m_prefix_o        (prefix)
   );
 
   pst_lookup #(
@@ -159,7 +161,7 @@ module pst_subscriber
         .s_write_level_i,
         .s_write_node_i,
         .s_write_word_i,
-        .s_key_valid_i  (choice.valid && prefixes_i),
+        .s_key_valid_i  (prefix_valid && prefixes_q),
         .s_key_i        (prefix),
         .m_value_valid_o(),
         .m_value_hit_o  (prefix_answer.hit),
@@ -167,7 +169,8 @@ module pst_subscriber
     );
   end else begin : g_no_prefix
     logic unused;
-    assign unused        = &{1'b0, prefixes_i, bank_i, s_write_valid_i, s_write_level_i, s_write_node_i, s_write_word_i, prefix};
+    assign unused        = &{1'b0, prefixes_q, bank_i, s_write_valid_i, s_write_level_i, s_write_node_i, s_write_word_i, prefix_valid,
+                             prefix};
     assign prefix_answer = '0;
   end
 
@@ -210,6 +213,7 @@ module pst_subscriber
 
   always_ff @(posedge clk_i) begin
     if (miss_we_i) miss_q[miss_index_i] <= miss_i;
+    prefixes_q  <= prefixes_i;
     choice_q[1] <= choice;
     for (int unsigned i = 2; i <= Latency; i++) choice_q[i] <= choice_q[i-1];
     m_queue_valid_o   <= last.valid;
@@ -220,6 +224,7 @@ module pst_subscriber
     if (rst_i) begin
       for (int unsigned i = 1; i <= Latency; i++) choice_q[i].valid <= 1'b0;
       m_queue_valid_o <= 1'b0;
+      prefixes_q      <= 1'b0;
       for (int unsigned i = 0; i <= Profiles; i++) miss_q[i] <= '{drop: 1'b1, target: '0};
     end
   end

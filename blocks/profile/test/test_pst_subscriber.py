@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "par
 import parse_frames  # noqa: E402
 import test_profile_model  # noqa: E402
 
-LOOKED_UP = 7  # cycles after a vector in which m_done_valid_o rises of the last operation that it sees
+LOOKED_UP = 6  # cycles after a vector in which m_done_valid_o rises of the last operation that it sees
 INSERT, DELETE = 0, 1
 ADDED, REPLACED, DELETED, ABSENT, FULL = range(5)
 
@@ -32,7 +32,7 @@ class Bench:
         self.parser, self.models, self.lookup = engine.models("parse"), engine.models("profile"), engine.models("lookup")
         self.profiles = testkit.parameter("Profiles", 8)
         self.entries, self.levels = testkit.parameter("Entries", 256), testkit.parameter("PrefixLevels", 3)
-        self.latency = 4 + max(7, 2 * self.levels + 2 if self.levels else 0)
+        self.latency = 3 + max(7, 2 * self.levels)
         self.drawn: list[tuple[int, int, int, int, bytes]] = []
         self.misses: list[tuple[int, int]] = []
         self.prefixes: list[tuple[int, int, int]] = []

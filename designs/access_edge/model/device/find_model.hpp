@@ -21,17 +21,19 @@ namespace penstock::engine {
 
 // Cycles of pst_find_queue.
 namespace find_timing {
-inline constexpr std::uint32_t kWindowBeats = 2;        // beats that are read, at most
-inline constexpr std::uint32_t kExtensionHeaders = 2;   // of IPv6
-inline constexpr int kVector = 14 + kExtensionHeaders;  // from the last of these beats to the header vector
-inline constexpr int kKeys = 6;                         // from there to the last change of a key that the frame sees
-inline constexpr int kBank = 3;                         // to the last change of the bank of prefixes
+inline constexpr std::uint32_t kWindowBeats = 2;       // beats that are read, at most
+inline constexpr std::uint32_t kExtensionHeaders = 2;  // of IPv6
+inline constexpr int kVector = 6;                      // from the last of these beats to the headers up to IP
+inline constexpr int kChoice = 2;                      // from there to the key, and a cycle less to a prefix
+inline constexpr int kKeys = 5;                        // to the last change of a key that the frame sees
+inline constexpr int kBank = 0;                        // to the last change of the bank of prefixes
 // From a choice to its answer, by key or prefix.
 constexpr int answer(std::uint32_t prefix_levels) {
-    return static_cast<int>(std::max(lookup_timing::kAnswer, prefix_levels != 0 ? prefix_timing::latency(prefix_levels) : 0));
+    return static_cast<int>(std::max(lookup_timing::kAnswer, prefix_levels != 0 ? prefix_timing::latency(prefix_levels) - 1 : 0));
 }
-constexpr int miss(std::uint32_t prefix_levels) { return 3 + answer(prefix_levels); }  // of a queue for misses; then its queue is known
-constexpr int out(std::uint32_t prefix_levels) { return miss(prefix_levels) + 2; }     // to its first beat out, at the earliest
+// To the cycle that says which queue is that for misses; then its queue is known.
+constexpr int miss(std::uint32_t prefix_levels) { return kChoice + answer(prefix_levels); }
+constexpr int out(std::uint32_t prefix_levels) { return miss(prefix_levels) + 2; }  // to its first beat out, at the earliest
 constexpr int settle(std::uint32_t prefix_levels) { return 2 * static_cast<int>(prefix_levels) + 9; }  // of a change of banks
 inline constexpr std::uint32_t kMaxMoves = 32;                                                         // of pst_lookup
 inline constexpr std::uint32_t kWaitBeats = 64;                                                        // that wait for their queue
