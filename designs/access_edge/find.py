@@ -109,6 +109,14 @@ class Prefixes:
         """How many prefixes have room, whatever they are."""
         return 2 ** (2 * self.levels - 1) - 1
 
+    def afresh(self, prefixes: list[tuple[int, int, int, int]]) -> Iterator[Write]:
+        """Write these in place of all that there are where it is not known what is there, and which bank frames see: twice, for the writes
+        go into the other one. Frames see what there was or the new ones. Raises ValueError like `change`."""
+        self.bank, self._held = 0, ({}, {})
+        yield from self.change(prefixes)
+        yield from self.change(prefixes)
+        self._held[1].clear()  # where that was in use, nothing of it was written
+
     def change(self, prefixes: list[tuple[int, int, int, int]]) -> Iterator[Write]:
         """Write these {key, bits that count, base, last class} in place of all that there are; frames see the old ones or the new ones.
 

@@ -17,6 +17,7 @@ KINDS = ("pppoe", "two_tags", "outer_tag", "mpls", "ipv4", "ipv6", "mac")  # the
 ROUTED = "prefix"  # a further kind, behind all others: the longest prefix of an address
 USED = 0.92  # of the places for keys
 SPACES = {kind: space for space, kind in enumerate(KINDS)}  # of their keys
+_PREFIXES = 15  # where a number stands for a prefix; no key has this space
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Match:
         """The fields of the key, as the hardware has them; of a prefix, what no other prefix has."""
         if self.kind == ROUTED:
             key, bits = find.prefix(self.network)
-            return 1 << 80 | bits << 66 | key
+            return _PREFIXES << 76 | bits << 66 | key
         if self.kind == "two_tags":
             return self.values[0] << 12 | self.values[1]
         return self.values[0] << 48 | self.values[1] if self.kind == "pppoe" else self.values[0]
@@ -74,8 +75,9 @@ class BadMatch(ValueError):
         self.key = key
 
 
-def read_match(given: object) -> Match:
-    """Return the match of one subscriber from plain values, `{"vlan": [100, 7]}`. Raises BadMatch."""
+def read_match(given: object, prefixes: bool = False) -> Match:
+    """Return the match of one subscriber from plain values, `{"vlan": [100, 7]}`; `prefixes`: all addresses are prefixes. Raises
+    BadMatch."""
     if not isinstance(given, Mapping):
         raise BadMatch((), f"must be keys with values such as {{'vlan': [100, 7]}}, not {describe(given)}")
     data = dict(given)
@@ -85,24 +87,39 @@ def read_match(given: object) -> Match:
         raise BadMatch(*first_error(error, data)) from None
     except ValueError as error:
         raise BadMatch((), str(error)) from None
+    if prefixes:
+        return found.routed
     if found.kind == ROUTED:
         what = "an IPv4 address" if found.values[0] == 4 else "an IPv6 prefix of 64 bits"
-        words = f"must be {what}, not {found.network}; only subscribers of a scenario have other prefixes"
+        words = f"must be {what}, not {found.network}; other prefixes need a device with a tree of them and no address that is a key"
         raise BadMatch((f"ipv{found.values[0]}",), words)
     return found
 
 
-def match_of(given: object, key: KeyPath) -> Match:
-    """Return the match of one subscriber from plain values. Raises UserError that begins with the path."""
+def match_of(given: object, key: KeyPath, prefixes: bool = False) -> Match:
+    """Return the match of one subscriber from plain values, as `read_match`. Raises UserError that begins with the path."""
     try:
-        return read_match(given)
+        return read_match(given, prefixes)
     except BadMatch as bad:
         raise UserError(f"{path_text((*key, *bad.key))}: {bad}") from None
 
 
+def is_prefix(key: int) -> bool:
+    """Return whether what `key_of` gave stands for a prefix."""
+    return key >> 76 == _PREFIXES
+
+
+def kind_of(key: int) -> str:
+    """Return the kind of the match that has become a key."""
+    return ROUTED if is_prefix(key) else KINDS[key >> 76]
+
+
 def match_of_key(key: int) -> Match:
     """Return the match that has become a key."""
-    kind, fields = KINDS[key >> 76], key & (1 << 64) - 1
+    kind, fields = kind_of(key), key & (1 << 64) - 1
+    if kind == ROUTED:
+        six, length = key >> 64 & 1, (key >> 66 & 127) - 1
+        return Match(kind, (6, fields, length) if six else (4, fields >> 32, length))
     if kind == "two_tags":
         return Match(kind, (fields >> 12, fields & 0xFFF))
     return Match(kind, (fields >> 48, fields & (1 << 48) - 1) if kind == "pppoe" else (fields,))

@@ -2,8 +2,9 @@
 
 A subscriber of a scenario has one match, of one kind; each kind that is used gets a profile of the hardware, in the order of `KINDS`. The
 first profile that fits a frame counts, so a frame with a PPPoE session is looked for by that, whatever its tags. `headers.kinds` says which
-kinds have a profile, and in which order, whatever subscribers have. Where a subscriber has a prefix, addresses are prefixes, too. Of a
-device that is held open, subscribers come, move and go (`put`, `remove`), and may have several matches.
+kinds have a profile, and in which order, whatever subscribers have. Where a subscriber has a prefix, addresses are prefixes, too; and on a
+device with a tree of prefixes where none has an address at the beginning. Of a device that is held open, subscribers come, move and go
+(`put`, `remove`), and may have several matches.
 """
 
 import struct
@@ -26,6 +27,7 @@ from penstock.designs.access_edge.matches import (
     Match,
     Profile,
     class_of,
+    is_prefix,
     key_of,
     match_of,
     matches,
@@ -49,7 +51,7 @@ SERVICE_VLAN, VLAN, PPPOE, PPP_IPV4, IPV4, IPV6, MPLS, UDP, NOTHING = 0x88A8, 0x
 PORT = 9  # discard
 
 
-@dataclass
+@dataclass(frozen=True)
 class Found:
     """A subscriber: its queues are `base` to `base + last`, by class."""
 
@@ -75,11 +77,14 @@ class Subscribers:
         self.found: list[Found] = []
         for index, entry in enumerate(scenario.subscribers):
             self._enter(entry, ("subscribers", index))
-        if first := next((one for one in self.found if one.match.kind == ROUTED), None):
+        self._first_prefix = next((one for one in self.found if one.match.kind == ROUTED), None)
+        if first := self._first_prefix:
             if not config.headers.prefix_levels:
                 words = f"is a prefix, but configuration {config.name} finds whole addresses alone (headers.prefix_levels is 0)"
                 document.fail(self._entry_of(first), words)
             self.found = [replace(one, match=one.match.routed) for one in self.found]
+        addresses = any(one.match.kind in ("ipv4", "ipv6") for one in self.found)
+        self._tree = find.Prefixes(config.headers.prefix_levels) if config.headers.prefix_levels and not addresses else None
         self._check_room(config.headers)
         try:
             self.kinds = profile_kinds(self._settings.kinds, {one.match.kind for one in self.found}, config.headers.profiles, self._whose)
@@ -164,6 +169,11 @@ class Subscribers:
             self._entry[ident] = int(key[1])
             self.found.append(Found(ident, entry.name, match, base, each - 1))
 
+    def refuse_prefixes(self, words: str) -> None:
+        """Raise UserError at the first prefix of the scenario, if there is one."""
+        if self._first_prefix:
+            self._document.fail(self._entry_of(self._first_prefix), words)
+
     @property
     def settings(self) -> HeaderSettings:
         """How queues are found."""
@@ -197,14 +207,12 @@ class Subscribers:
             yield from find.profile(index, one.kind, one.space, one.class_of)
         for index in (*range(len(self._profiles)), sizes.profiles):
             yield from find.miss(index, self.miss)
-        prefixes = []
         for found in self.found:
-            if found.match.kind == ROUTED:
-                prefixes.append((*find.prefix(found.match.network), found.base, found.last))
-            else:
+            if found.match.kind != ROUTED:
                 yield from find.insert(key_of(found.match), found.base, found.last)
-        if prefixes:
-            yield from find.Prefixes(sizes.prefix_levels).change(prefixes)
+        if self._tree and self._used[ROUTED]:
+            self._tree = find.Prefixes(sizes.prefix_levels)
+            yield from self._tree.change(_rows(self.found))
 
     # ---- subscribers that come, move and go
 
@@ -217,7 +225,7 @@ class Subscribers:
         `queues`, those that it has, or of a device with a hierarchy its own. Raises UserError that begins with the path."""
         assert self._config.headers
         old = self.of(ident)
-        wanted = [match_of(one, (*key, "match")) for one in given] or [one.match for one in old]
+        wanted = [match_of(one, (*key, "match"), bool(self._tree)) for one in given] or [one.match for one in old]
         if not wanted:
             raise UserError(f"{path_text(key)}: needs a `match`, as the device finds subscribers in headers")
         base, last = self._queues_of(ident, queues, old, key)
@@ -229,8 +237,11 @@ class Subscribers:
                 raise UserError(f"{path_text((*key, 'match'))}: gives subscriber {ident} {match.shown}, which {other.shown} has already")
             if one in keys[:number]:
                 raise UserError(f"{path_text((*key, 'match'))}: has {match.shown} twice")
-        if len(self._by_key) - len(old) + len(found) > (most := int(self._config.headers.entries * USED)):
-            raise UserError(f"{path_text(key)}: the device has room for {most:,} matches, and all are taken")
+        rooms = ((False, int(self._config.headers.entries * USED), "matches"), (True, self._tree.most if self._tree else 0, "prefixes"))
+        for routed, most, what in rooms:
+            more, less = (sum((one.match.kind == ROUTED) == routed for one in some) for some in (found, old))
+            if more > less and (self._used[ROUTED] if routed else self.keys) + more - less > most:
+                raise UserError(f"{path_text(key)}: the device has room for {most:,} {what}, and all are taken")
         return self.become(ident, found, key)
 
     def remove(self, ident: int) -> list[find.Write]:
@@ -259,8 +270,8 @@ class Subscribers:
 
     @property
     def keys(self) -> int:
-        """How many keys there are."""
-        return len(self._by_key)
+        """How many keys there are; prefixes are none."""
+        return len(self._by_key) - self._used[ROUTED]
 
     def of(self, ident: int) -> Sequence[Found]:
         """Return what a subscriber is found by."""
@@ -270,21 +281,21 @@ class Subscribers:
         """Return the writes after which a subscriber is found by `new`: keys that go first, then profiles, then keys that come."""
         assert self._config.headers
         old = self.of(ident)
-        if any(one.match.kind == ROUTED for one in (*old, *new)):
-            where = path_text(key) if key else f"subscriber({ident})"
-            raise UserError(f"{where}: is found by a prefix, and prefixes stay as they were at the beginning")
         used = self._used - Counter(one.match.kind for one in old) + Counter(one.match.kind for one in new)
         try:
             kinds = profile_kinds(self._settings.kinds, used, self._config.headers.profiles, self._whose)
         except ValueError as error:
             raise UserError(f"{path_text((*key, 'match'))}: {'headers.kinds' if self._settings.kinds else 'subscribers'} {error}") from None
         before, after = ({key_of(one.match): one for one in some} for some in (old, new))
-        made = [write for one in before if one not in after for write in find.delete(one)]
+        made = [write for one in before if one not in after and not is_prefix(one) for write in find.delete(one)]
+        if self._tree and (routed := [{one for one in some if one.match.kind == ROUTED} for some in (old, new)])[0] != routed[1]:
+            others = [one for whose, some in self._of_ident.items() if whose != ident for one in some]
+            made += self._tree.change(_rows([*others, *new]))
         if kinds != self.kinds:
             made += profile_writes(self._settings, self.kinds, kinds, self.miss)
         for number, one in after.items():
             was = before.get(number)
-            if was is None or (was.base, was.last) != (one.base, one.last):
+            if not is_prefix(number) and (was is None or (was.base, was.last) != (one.base, one.last)):
                 made += find.insert(number, one.base, one.last)
         self.kinds, self._used = kinds, used
         for number in before:
@@ -364,6 +375,11 @@ class Subscribers:
             version = one.match.values[0]
             one = replace(one, match=Match(f"ipv{version}", (self._own_address(one, key),)))
         return frame_head(one, value, size, self._settings)
+
+
+def _rows(found: Iterable[Found]) -> list[tuple[int, int, int, int]]:
+    """Return the prefixes among these, as `find.Prefixes.change` takes them."""
+    return [(*find.prefix(one.match.network), one.base, one.last) for one in found if one.match.kind == ROUTED]
 
 
 def frame_head(one: Found, value: int, size: int, settings: HeaderSettings) -> bytes:

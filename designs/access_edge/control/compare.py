@@ -53,7 +53,7 @@ def _of_keys(plant: Plant) -> list[Difference]:
     if not plant.facts.header_profiles:
         return []
     with plant.lock:
-        wanted, (there,) = len(plant.keys.value_of), plant.carrier.run(reads([registers.address("find_keys")])).tolist()
+        wanted, (there,) = plant.keys.count(prefixes=False), plant.carrier.run(reads([registers.address("find_keys")])).tolist()
     return [Difference("headers", "matches", wanted, there)] if there < wanted else []
 
 

@@ -52,6 +52,7 @@ class Facts:
     node_counters: bool = False  # it counts by node and class, too
     header_profiles: int = 0  # kinds of matches that it can look for in headers; 0: it does not find queues there
     header_entries: int = 0  # places for their keys
+    prefix_levels: int = 0  # of the tree of prefixes; 0: there is none
     name: str = "of the device"
     own_scheduler: None = None  # registers do not tell of one
 
@@ -93,8 +94,8 @@ def ask(carrier: Carrier) -> Facts:
         raise CarrierError(f"{carrier.name}: has an AQM of its own, whose settings this software does not know")
     sizes = (said["queues_per_subscriber"], said["nodes"], said["ports"], said["classes"], bool(feature("guarantees")))
     tree = Tree(*sizes) if feature("hierarchy") else None
-    headers = ("find_profiles", "find_entries") if feature("headers") else ()
-    profiles, entries = carrier.run(reads(registers.address(name) for name in headers)).tolist() if headers else (0, 0)
+    headers = ("find_profiles", "find_entries", "find_prefix_levels") if feature("headers") else ()
+    profiles, entries, levels = carrier.run(reads(registers.address(name) for name in headers)).tolist() if headers else (0, 0, 0)
     return Facts(
         block.minor,
         said["queues"],
@@ -111,6 +112,7 @@ def ask(carrier: Carrier) -> Facts:
         bool(feature("node_counters")),
         profiles,
         entries,
+        levels,
     )
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.access_edge import find, registers
-from penstock.designs.access_edge.matches import KINDS
+from penstock.designs.access_edge import find, matches, registers
 from penstock.driver.carrier import READ, WRITE, Carrier
 
+KINDS = (*matches.KINDS, matches.ROUTED)
 _ROWS, _EACH = len(find.COUNTERS), 16  # counters by what they are of, and by index
 _MASK = np.uint64((1 << registers.table()["find_count"]["fields"]["value"][1]) - 1)
 Counts = NDArray[np.uint64]
+_SIZES = (len(matches.KINDS), len(KINDS))  # of what was kept: prefixes came later
 
 
 def read(carrier: Carrier) -> tuple[Counts, int]:
@@ -83,7 +84,8 @@ class Found:
 
     def load(self, kept: Any) -> None:
         """Go on from what was kept, if that has such counters."""
-        if "headers_raw" not in kept or kept["headers_raw"].shape != self._raw.shape or kept["headers_hits"].shape != self.hits.shape:
+        if "headers_raw" not in kept or kept["headers_raw"].shape != self._raw.shape or len(kept["headers_hits"]) not in _SIZES:
             return
-        self._raw, self.hits, self.misses = kept["headers_raw"], kept["headers_hits"], kept["headers_misses"]
+        self._raw = kept["headers_raw"]
+        self.hits[: len(kept["headers_hits"])], self.misses[: len(kept["headers_misses"])] = kept["headers_hits"], kept["headers_misses"]
         self.endings, self.without_profile = kept["headers_endings"], int(kept["headers_none"][0])

@@ -3,10 +3,14 @@
 The device cannot say which keys it has. So a key that is intended no more is known until the device has confirmed that it is gone, across
 restarts too (`Intent.gone_keys`): else frames would go on to a queue that somebody else may have by then. A device without any key may have
 been reset: it gets the random words of its hash first.
+
+Of a device with a tree of prefixes all addresses are prefixes. These are no keys: their numbers stand beside keys here, and any change of
+them is a new tree, which frames see in one cycle. Where the device's tree is not known it is written twice, once into each bank.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,10 +22,13 @@ from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.matches import (
     KINDS,
+    ROUTED,
     USED,
     BadMatch,
     Match,
+    is_prefix,
     key_of,
+    kind_of,
     match_of_key,
     profile_kinds,
     profile_writes,
@@ -45,10 +52,15 @@ class KeyProgram:
     """Accesses that tell of keys, with a reading of the status behind each; a program of `Plant._run`."""
 
     def __init__(
-        self, commands: Sequence[tuple[int, Sequence[find.Write]]], before: Sequence[find.Write] = (), may_be_gone: bool = False
+        self,
+        commands: Sequence[tuple[int, Sequence[find.Write]]],
+        before: Sequence[find.Write] = (),
+        may_be_gone: bool = False,
+        tree: "Tree | None" = None,
     ) -> None:
-        """`commands`: a key and its writes each; `before`: what is written first; `may_be_gone`: that a key was not there is no refusal."""
-        self.keys = [key for key, _ in commands]
+        """`commands`: a key and its writes each; `before`: what is written first; `may_be_gone`: that a key was not there is no refusal;
+        `tree`: `before` makes this one of the prefixes."""
+        self.keys, self.tree = [key for key, _ in commands], tree
         self._may_be_gone = may_be_gone
         rows = [(WRITE, address, value, 0) for address, value in before]
         if before and not commands:
@@ -77,6 +89,14 @@ class KeyProgram:
         return None
 
 
+@dataclass
+class Tree:
+    """Prefixes that the device has, by their numbers, with their values."""
+
+    prefixes: find.Prefixes
+    value_of: dict[int, int]
+
+
 class Keys:
     """Matches of all subscribers. Its caller holds the plant's lock."""
 
@@ -84,6 +104,9 @@ class Keys:
         """`base`: settings as long as none were given."""
         self._facts, self._base = facts, base or headers_pb2.HeaderSettings()
         self._most = int(facts.header_entries * USED)
+        self._most_prefixes = find.Prefixes(facts.prefix_levels).most if facts.prefix_levels else 0
+        self._tree: Tree | None = None  # that was confirmed last
+        self._sure = False  # whether it is what the device has
         self.given: headers_pb2.HeaderSettings | None = None  # settings that were given
         self.settings, self.unknown = settings_of(self._base, facts)
         self.value_of: dict[int, int] = {}  # by key, as intended
@@ -117,11 +140,16 @@ class Keys:
         last = min(max(len(message.queues), 1) - 1, MAX_CLASS)
         found: dict[int, int] = {}
         for number, one in enumerate(message.matches):
-            match = read(one, f"matches[{number}]")
+            match = read(one, f"matches[{number}]", bool(self._facts.prefix_levels))
             if (key := key_of(match)) in found:
                 raise invalid(f"{match.shown} stands there twice", f"matches[{number}]")
             found[key] = last << 28 | place * self._facts.queues_per_subscriber
         return tuple(found.items())
+
+    def count(self, prefixes: bool) -> int:
+        """Return how many keys are intended, or how many prefixes."""
+        routed = self.used[ROUTED]
+        return routed if prefixes else len(self.value_of) - routed
 
     def place_of(self, key: int) -> int | None:
         """Return whose key it is, as a place."""
@@ -140,8 +168,11 @@ class Keys:
                     f"subscriber {name!r} cannot have {match_of_key(key).shown}, which subscriber {name_of.get(owner, '')!r} has already"
                 )
                 raise Problem(Code.ALREADY_EXISTS, words, f"matches[{number}]")
-        if len(self.value_of) - len(old) + len(pairs) > self._most and len(pairs) > len(old):
-            raise Problem(Code.RESOURCE_EXHAUSTED, f"the device has room for {self._most:,} matches, and all are taken", "matches")
+        for prefixes, most, what in ((False, self._most, "matches"), (True, self._most_prefixes, "prefixes")):
+            new = sum(is_prefix(key) == prefixes for key, _ in pairs)
+            more = new - sum(is_prefix(key) == prefixes for key in old)
+            if more > 0 and self.count(prefixes) + more > most:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"the device has room for {most:,} {what}, and all are taken", "matches")
         self._wanted_kinds(self.used - _kinds(old) + _kinds(key for key, _ in pairs), self.settings, "matches")
 
     def claim(self, place: int, pairs: Pairs) -> None:
@@ -176,6 +207,7 @@ class Keys:
     def forget(self) -> None:
         """Take nothing for known that the device was told, and nothing for intended."""
         self._told = dict.fromkeys([*self._told, *(self.gone or ())])
+        self._tree, self._sure = None, False
         self.value_of.clear()
         self.of.clear()
         self.used.clear()
@@ -214,15 +246,34 @@ class Keys:
 
     def going(self) -> KeyProgram | None:
         """Return the program by which keys go that are not intended any more."""
-        keys = [key for key in self._dirty if key not in self.value_of and key in self._told]
+        keys = [key for key in self._dirty if key not in self.value_of and key in self._told and not is_prefix(key)]
         return KeyProgram([(key, find.delete(key)) for key in keys], may_be_gone=True) if keys else None
 
     def coming(self) -> KeyProgram | None:
         """Return the program by which keys come or lead elsewhere."""
-        keys = [key for key in self._dirty if key in self.value_of and self._told.get(key) != self.value_of[key]]
+        keys = [key for key in self._dirty if key in self.value_of and self._told.get(key) != self.value_of[key] and not is_prefix(key)]
         if not keys:
             return None
         return KeyProgram([(key, find.insert(key, self.value_of[key] & BASE, self.value_of[key] >> 28)) for key in keys])
+
+    def prefixes_going(self) -> KeyProgram | None:
+        """Return the program by which prefixes go that are not intended any more; what is to come is not there yet."""
+        if not any(is_prefix(key) and key not in self.value_of and key in self._told for key in self._dirty):
+            return None
+        before = self._tree.value_of if self._tree else {}
+        return self._new_tree({key: value for key, value in before.items() if key in self.value_of})
+
+    def prefixes_coming(self) -> KeyProgram | None:
+        """Return the program by which all prefixes are as intended, if they are not."""
+        if not any(is_prefix(key) for key in self._dirty):
+            return None
+        return self._new_tree({key: value for key, value in self.value_of.items() if is_prefix(key)})
+
+    def _new_tree(self, value_of: dict[int, int]) -> KeyProgram:
+        """Return the program after which the device has these prefixes and no other ones; they change in one cycle."""
+        rows = [(*find.prefix(match_of_key(key).network), value & BASE, value >> 28) for key, value in value_of.items()]
+        prefixes = self._tree.prefixes if self._tree else find.Prefixes(self._facts.prefix_levels)
+        return KeyProgram([], list(prefixes.change(rows) if self._sure else prefixes.afresh(rows)), tree=Tree(prefixes, value_of))
 
     def other_kinds(self) -> KeyProgram | None:
         """Return the program by which other kinds of matches are looked for, if they are to be."""
@@ -234,7 +285,12 @@ class Keys:
     def doubt(self, program: KeyProgram) -> None:
         """A program is under way: whether its keys are there, or how queues are found, is not known until it has ended."""
         self._told.update(dict.fromkeys(program.keys))
-        if not program.keys:
+        if program.tree:
+            self._sure = False
+            for key in [key for key in (*self._told, *program.tree.value_of) if is_prefix(key)]:
+                self._told[key] = None
+                self._mark(key)
+        elif not program.keys:
             self._set_up, self._begun = False, True
 
     def done(self, program: KeyProgram) -> None:
@@ -245,6 +301,13 @@ class Keys:
             else:
                 self._told.pop(key, None)
             self._dirty.discard(key)
+        if program.tree:
+            self._tree, self._sure = program.tree, True
+            for key in [key for key in self._told if is_prefix(key) and key not in program.tree.value_of]:
+                del self._told[key]
+            self._told.update(program.tree.value_of)
+            for key in [key for key in self._dirty if is_prefix(key)]:
+                self._mark(key)
 
     # ---- what the store must know
 
@@ -257,7 +320,7 @@ class Keys:
 
 
 def _kinds(keys: Iterable[int]) -> Counter[str]:
-    return Counter(KINDS[key >> 76] for key in keys)
+    return Counter(map(kind_of, keys))
 
 
 def _without_repeats(made: Iterable[find.Write]) -> list[find.Write]:
@@ -280,19 +343,20 @@ def plain(match: subscribers_pb2.Match) -> dict[str, Any]:
     return found | {name: value for name in ("mac", "ipv4", "ipv6") if (value := getattr(match, name))}
 
 
-def read(match: subscribers_pb2.Match, field: str) -> Match:
-    """Return a match. Raises Problem."""
+def read(match: subscribers_pb2.Match, field: str, prefixes: bool = False) -> Match:
+    """Return a match; `prefixes`: all addresses are prefixes. Raises Problem."""
     try:
-        return read_match(plain(match))
+        return read_match(plain(match), prefixes)
     except BadMatch as bad:
         raise invalid(str(bad), ".".join(filter(None, (field, path_text(bad.key))))) from None
 
 
 def settings_of_plan(plan: Any) -> headers_pb2.HeaderSettings | None:
-    """Return how queues are found by the scenario of a device, if it has one."""
+    """Return how queues are found by the scenario of a device, if it has one. Raises UserError where that is by prefixes."""
     there = getattr(plan, "subscribers", None)
     if there is None:
         return None
+    there.refuse_prefixes("is a prefix, which `serve` cannot keep beside those of its clients: let them add it")
     given: HeaderSettings = there.settings
     classes = [",".join(f"{low}-{high}" for low, high in ranges) for ranges in given.classes]
     return headers_pb2.HeaderSettings(

@@ -813,6 +813,7 @@ class Plant:
             return
         indices = places.astype(np.uint32)
         indices.sort()
+        self._tell(self.keys.prefixes_going(), applied)
         self._tell(self.keys.going(), applied)
         self._run(self.programs.change(indices, self.queue_code, self.parent_code, self.node_of, self.codes.rows()), applied)
         self._tell_keys(applied)
@@ -836,6 +837,7 @@ class Plant:
             self.keys.is_set_up()
         self._tell(self.keys.going(), applied)
         self._tell(self.keys.coming(), applied)
+        self._tell(self.keys.prefixes_coming(), applied)
         if (program := self.keys.other_kinds()) is not None:
             self.before_kinds()
             self._tell(program, applied)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 from penstock.designs.access_edge.control.problems import invalid
-from penstock.designs.access_edge.matches import Match, match_of_key
+from penstock.designs.access_edge.matches import ROUTED, Match, match_of_key
 
 WORDS = 'must be "vlan 100", "vlan 100, 7", "pppoe 9", "mpls 700", a MAC or IP address, a network, or a number of VLAN, session or label'
 _NUMBERED = re.compile(r"(vlan|pppoe|session|mpls|label)[ =]+(\d{1,8})(?:[ ,./]+(\d{1,8}))?", re.IGNORECASE)
@@ -45,9 +45,17 @@ def understood(text: str) -> Test | None:
         return None
     if network.version == 4:
         low, high = int(network.network_address), int(network.broadcast_address)
-        return lambda match: match.kind == "ipv4" and low <= match.values[0] <= high
+        return lambda match: match.kind == "ipv4" and low <= match.values[0] <= high or _meets(match, 4, 32, low, high)
     low, high = int(network.network_address) >> 64, int(network.broadcast_address) >> 64
-    return lambda match: match.kind == "ipv6" and low <= match.values[0] <= high
+    return lambda match: match.kind == "ipv6" and low <= match.values[0] <= high or _meets(match, 6, 64, low, high)
+
+
+def _meets(match: Match, version: int, bits: int, low: int, high: int) -> bool:
+    """Return whether a match is a prefix that has an address from `low` to `high`, of which `bits` count."""
+    if match.kind != ROUTED or match.values[0] != version:
+        return False
+    _, first, length = match.values
+    return first <= high and low <= first + (1 << bits - length) - 1
 
 
 def _has_tags(match: Match, outer: int, inner: int | None) -> bool:

@@ -2,6 +2,7 @@
 """Subscribers of the control plane that are found in headers: they come, move and go, judged by a dictionary; whatever fails in between."""
 
 import random
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.keys import plain
 from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
+from penstock.designs.access_edge.control.search import searched
 from penstock.designs.access_edge.control.waiting import Done, Request
 from penstock.designs.access_edge.scenario import HeaderSettings
-from penstock.designs.access_edge.testing.control import CONFIG, HeaderMirror, Held, Mirror, plant_of
+from penstock.designs.access_edge.testing.control import CONFIG, HeaderMirror, Held, Mirror, RoutedMirror, plant_of
 from penstock.driver.carrier import CarrierError
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, headers_pb2
@@ -121,6 +123,89 @@ def test_random_changes_and_crashes(number: int, tmp_path: Path) -> None:
         assert differences(plant) == []
     assert conflicts > 10 and failed > 5, (conflicts, failed)
     plant.intent.close()
+
+
+def routed_networks(rng: random.Random) -> list[str]:
+    """Prefixes and addresses, some inside of others, from so few that they meet again."""
+    found = [str(IPv4Network((0x0A000000 | rng.randrange(4) << 8, length), strict=False)) for length in (8, 22, 24, 30, 32)]
+    return [*found, str(IPv6Network((0x20010DB8 << 96 | rng.randrange(4) << 64, rng.choice((32, 62, 64))), strict=False))]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_prefixes_come_and_go(number: int, tmp_path: Path) -> None:
+    """Of a device with a tree of prefixes, whatever fails in between: Python's ipaddress says which prefix is the longest."""
+    print(f"PENSTOCK_SEED={seed()}")
+    rng = random.Random(seed() + number)
+    mirror, store = RoutedMirror(configs.load(CONFIG)), tmp_path / "intent.sqlite"
+    plant = plant_of(mirror, store)
+    wanted: dict[str, list[str]] = {}
+    failed = refused = 0
+    for _ in range(60):
+        name = f"home-{rng.randrange(8)}"
+        after = dict(wanted)
+        if name in wanted and rng.random() < 0.3:
+            change: Any = name
+            del after[name]
+        else:
+            given = rng.sample(routed_networks(rng), rng.randint(1, 3))
+            matches_of = [pb.Match(**{"ipv6" if ":" in one else "ipv4": one}) for one in given]
+            change = Subscriber(name=name, matches=[*matches_of, pb.Match(vlan=[1 + int(name[-1])])], queues=[{}])
+            after[name] = given
+        taken = {one for other, some in after.items() if other != name for one in some}
+        mirror.fails_after = rng.randrange(200) if rng.random() < 0.3 else None
+        try:
+            plant.change([lambda change=change: change])
+            assert taken.isdisjoint(after.get(name, ())) and len(set(after.get(name, ()))) == len(after.get(name, ()))
+            wanted = after
+        except Problem as problem:
+            refused += "has already" in problem.message or "twice" in problem.message
+            failed += mirror.fails_after is not None
+            assert mirror.fails_after is not None or "has already" in problem.message or "twice" in problem.message, problem
+        mirror.fails_after = None
+        if rng.random() < 0.1:
+            mirror.reset()
+            plant.doubt()
+        if rng.random() < 0.3:  # as a kill and a new start
+            plant.intent.close()
+            plant = plant_of(mirror, store)
+        elif plant.stale:
+            plant.restore()
+        assert plant.index_of.keys() == wanted.keys() and not plant.keys._dirty and differences(plant) == []
+        assert len(mirror.keys) == len(wanted)  # the VLANs
+        looked_for = [word >> 7 & 15 for word in mirror.profiles.values()]
+        assert (find.KINDS["routed_destination"] in looked_for) == bool(wanted)
+        there = {ip_network(one): 4 * plant.index_of[of] for of, some in wanted.items() for one in some}
+        for _ in range(30):
+            address = rng.choice((IPv4Address(0x0A000000 | rng.getrandbits(11)), IPv6Address(0x20010DB8 << 96 | rng.getrandbits(3) << 64)))
+            having = [one for one in there if one.version == address.version and address in one]
+            value = mirror.find(find.prefix(ip_network(address))[0])
+            assert value == (there[max(having, key=lambda one: one.prefixlen)] if having else None), address
+    assert failed > 3 and refused > 3, (failed, refused)
+    plant.intent.close()
+
+
+def test_searching_prefixes() -> None:
+    """An address finds whose prefix has it, a network whose prefix lies in it or around it."""
+    for text, given, wanted in (
+        ("10.1.2.3", {"ipv4": "10.1.0.0/22"}, True),
+        ("10.1.4.0", {"ipv4": "10.1.0.0/22"}, False),
+        ("10.0.0.0/8", {"ipv4": "10.1.0.0/22"}, True),
+        ("2001:db8::1", {"ipv6": "2001:db8::/48"}, True),
+        ("2001:db8:1::1", {"ipv6": "2001:db8::/48"}, False),
+        ("10.1.2.3", {"ipv6": "2001:db8::/48"}, False),
+    ):
+        test = searched(text)
+        assert test and test(matches.key_of(matches.read_match(given, prefixes=True))) == wanted, (text, given)
+
+
+def test_room_for_prefixes() -> None:
+    plant = plant_of(RoutedMirror(configs.load(CONFIG), levels=2))
+    plant.change([lambda: Subscriber(name="a", matches=[pb.Match(ipv4=f"10.0.{n}.0/24") for n in range(7)])])
+    with pytest.raises(Problem, match="the device has room for 7 prefixes, and all are taken"):
+        plant.change([lambda: Subscriber(name="b", matches=[pb.Match(ipv4="10.1.0.1")])])
+    plant.change([lambda: Subscriber(name="b", matches=[pb.Match(vlan=[5])])])
+    with pytest.raises(Problem, match=r"cannot have ipv4 10.0.3.0/24, which subscriber 'a' has already"):
+        plant.change([lambda: Subscriber(name="b", matches=[pb.Match(ipv4="10.0.3.0/24")])])
 
 
 def test_a_kill_between_store_and_device(tmp_path: Path) -> None:

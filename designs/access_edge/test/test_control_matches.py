@@ -224,6 +224,19 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     carrier.close()
 
 
+def test_a_scenario_with_prefixes_is_not_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = SCENARIO.replace("entries: 256", "entries: 256, prefix_levels: 3").replace("10.0.0.1", "10.0.0.0/30")
+    (tmp_path / "s.yaml").write_text(text)
+    store = tmp_path / "intent.sqlite"
+    status = main(["serve", str(tmp_path / "s.yaml"), "--engine", "model", "--store", str(store), "--listen", "127.0.0.1:0"])
+    error = capsys.readouterr().err
+    assert (
+        status == 2
+        and "`subscribers.1.match` is a prefix, which `serve` cannot keep beside those of its clients" in error
+        and not store.exists()
+    )
+
+
 def test_counters_survive_a_reset() -> None:
     found = Found()
     raw = np.zeros((4, 16), dtype=np.uint64)

@@ -2,6 +2,7 @@
 """A device that finds queues in headers, held open from Python: subscribers come, move and go between frames, judged by a dictionary."""
 
 import random
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
@@ -124,6 +125,48 @@ def random_changes(device: dict[str, Any], unknown: str | int, kinds: tuple[str,
             assert sum(row["misses"] for row in counts["profiles"]) + counts["without_profile"] == sent - found
         assert counts["reading_ended"]["done"] + counts["reading_ended"]["unknown"] == sent
     assert refused > 10 and found > rounds / 2 and sent - found > rounds / 4, (refused, found, sent)
+
+
+@pytest.mark.parametrize("engine", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
+def test_prefixes_come_and_go(engine: Any) -> None:
+    """Of a device with a tree of prefixes: Python's ipaddress says which of them is the longest of an address."""
+    print(f"PENSTOCK_SEED={seed()}")
+    rng = random.Random(seed())
+    of: dict[int, list[IPv4Network]] = {}
+    sent: dict[int, int] = {}
+    hits = refused = 0
+    with penstock.open("routed_16", engine=engine, headers={"unknown": 15}) as edge:
+        for _ in range(60):
+            ident = rng.randrange(8)
+            if ident in of and rng.random() < 0.3:
+                edge.subscriber(ident).remove()
+                del of[ident]
+            else:
+                lengths = rng.sample((8, 22, 24, 30, 32), rng.randint(1, 3))
+                given = [IPv4Network((0x0A000000 | rng.randrange(4) << 8, length), strict=False) for length in lengths]
+                taken = {one for other, some in of.items() if other != ident for one in some}
+                call = edge.subscriber(ident).set
+                said = [{"ipv4": str(one)} for one in given]
+                if taken.isdisjoint(given):
+                    call(match=said, queues=ident)
+                    of[ident] = given
+                else:
+                    refused += 1
+                    with pytest.raises(UserError, match="has already"):
+                        call(match=said, queues=ident)
+            edge.advance("20 us")
+            assert edge.setup.kinds == (["prefix"] if of else [])
+            for _ in range(4):
+                address = IPv4Address(0x0A000000 | rng.getrandbits(11))
+                having = [(one.prefixlen, ident) for ident, some in of.items() for one in some if address in one]
+                queue = max(having)[1] if having else 15
+                head = bytes.fromhex("08004500002800000000401100000a000001") + address.packed
+                sent[edge.send((bytes(12) + head).ljust(80, b"\0"), queue=queue)] = queue
+                hits += bool(having)
+            edge.advance("20 us")
+        edge.drain()
+        assert {one.number: one.queue for one in edge.received()} == sent
+    assert hits > 40 and refused > 3, (hits, refused)
 
 
 def test_the_judge_sees_a_wrong_queue() -> None:

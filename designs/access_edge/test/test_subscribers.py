@@ -12,7 +12,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
-from penstock.designs.access_edge import job, matches
+from penstock.designs.access_edge import find, job, matches
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.scenario import Scenario
 from penstock.engine import engine
@@ -243,19 +243,25 @@ def test_errors_say_what_and_where(tmp_path: Path, text: str, old: str, new: str
         planned(written(tmp_path, text.replace(old, new)))
 
 
-def test_prefixes_stay_as_they_are(tmp_path: Path) -> None:
-    """Whoever comes while a device is open has no prefix, nor an address beside prefixes."""
-    _, plan = planned(written(tmp_path, PREFIXES))
+def test_prefixes_beside_keys(tmp_path: Path) -> None:
+    """Who has addresses that are keys has no prefixes while the device is open; who has prefixes has room for so many."""
+    text = PREFIXES[: PREFIXES.index("subscribers:")] + 'subscribers: [{id: 0, match: {ipv4: "10.0.0.1"}, queues: 0}]\n'
+    text += "traffic: [constant: {queues: 0, rate: 1Mbit/s, size: 90}]\n"
+    _, plan = planned(written(tmp_path, text))
     assert plan.subscribers
-    for ident, given, message in (
-        (0, {"vlan": [9]}, "subscriber.0.: is found by a prefix, and prefixes stay as they were"),
-        (20, {"ipv4": "10.9.0.0/16"}, r"ipv4: must be an IPv4 address, not 10.9.0.0/16"),
-        (20, {"ipv6": "2001:db8::/48"}, r"ipv6: must be an IPv6 prefix of 64 bits, not 2001:db8::/48"),
-        (20, {"ipv4": "10.9.0.1"}, r"subscribers have prefixes, by which all addresses are found"),
+    for given, message in (
+        ({"ipv4": "10.9.0.0/16"}, r"ipv4: must be an IPv4 address, not 10.9.0.0/16; other prefixes need a device with a tree of them"),
+        ({"ipv6": "2001:db8::/48"}, r"ipv6: must be an IPv6 prefix of 64 bits, not 2001:db8::/48"),
     ):
         with pytest.raises(UserError, match=message):
-            plan.subscribers.put(ident, [given], (12, 12), (f"subscriber({ident})",))
-    assert plan.subscribers.put(20, [{"vlan": [9]}], (12, 12), ("subscriber(20)",))
+            plan.subscribers.put(20, [given], (12, 12), ("subscriber(20)",))
+    _, plan = planned(written(tmp_path, PREFIXES))
+    assert plan.subscribers
+    assert plan.subscribers.put(0, [{"vlan": [9]}], (12, 12), ("subscriber(0)",))
+    room = find.Prefixes(3).most - sum(one.match.kind == matches.ROUTED for some in plan.subscribers._of_ident.values() for one in some)
+    plan.subscribers.put(20, [{"ipv4": f"172.16.{n}.0/24"} for n in range(room)], (12, 12), ("subscriber(20)",))
+    with pytest.raises(UserError, match="the device has room for 31 prefixes, and all are taken"):
+        plan.subscribers.put(21, [{"ipv4": "10.9.0.1"}], (12, 12), ("subscriber(21)",))
 
 
 @pytest.mark.slow

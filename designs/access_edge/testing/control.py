@@ -18,7 +18,7 @@ import pytest
 from google.protobuf.message import Message
 
 from penstock.designs import configs
-from penstock.designs.access_edge import registers
+from penstock.designs.access_edge import find, registers
 from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.intent import Intent
@@ -177,7 +177,7 @@ class HeaderMirror(Mirror):
         super().__init__(config)
         at = registers.address
         self.registers[at("features")] |= 1 << 21
-        self.registers |= {at("find_profiles"): profiles, at("find_entries"): entries}
+        self.registers |= {at("find_profiles"): profiles, at("find_entries"): entries, at("find_prefix_levels"): 0}
         self.entries = entries
         self.keys: dict[int, int] = {}
         self.profiles: dict[int, int] = {}
@@ -221,6 +221,50 @@ class HeaderMirror(Mirror):
             {"profile": self.profiles, "class": self.classes, "miss": self.missing}[name][item] = value
         self.registers[at("find_keys")] = len(self.keys)
         self.registers[status] = self.registers[status] & ~0x74 | (registers.STATUS_REFUSED | reason << 4 if reason else 0)
+
+
+class RoutedMirror(HeaderMirror):
+    """Which has a tree of prefixes, too. What its banks hold stays over a reset."""
+
+    def __init__(self, config: Any, levels: int = 3) -> None:
+        super().__init__(config)
+        self.levels = self.registers[registers.address("find_prefix_levels")] = levels
+        self.nodes: tuple[dict[tuple[int, int], list[int]], ...] = ({}, {})
+        self.intervals: tuple[dict[int, int | None], ...] = ({}, {})
+        self.separators = [0, 0]
+        self.bank, self.in_use = 0, False
+
+    def reset(self) -> None:
+        """Forget all that headers are about."""
+        super().reset()
+        self.bank, self.in_use = 0, False
+
+    def find(self, key: int) -> int | None:
+        """Return the value of the longest prefix of a key, by a walk down the tree."""
+        if not self.in_use:
+            return None
+        node = 0
+        for level in range(self.levels):
+            node = 4 * node + sum(key >= separator for separator in self.nodes[self.bank].get((level, node), [0, 0, 0]))
+        return self.intervals[self.bank].get(node)
+
+    def _command(self, command: int) -> None:
+        at = registers.address
+        key = sum(self.registers.get(at(f"find_key{word}"), 0) << 32 * word for word in range(3))
+        item, value = (self.registers.get(at(name), 0) for name in ("find_item", "find_value"))
+        if command == registers.command("find_separator"):
+            if item & 3 == 2:
+                self.nodes[1 - self.bank][item >> 24, item >> 2 & 0x3FFFFF] = [*self.separators, key & (1 << find.PREFIX_BITS) - 1]
+            else:
+                self.separators[item & 3] = key & (1 << find.PREFIX_BITS) - 1
+        elif command == registers.command("find_interval"):
+            self.intervals[1 - self.bank][item] = value if key & 1 else None
+        elif command == registers.command("find_bank"):
+            self.bank, self.in_use = value & 1, True
+        else:
+            super()._command(command)
+            return
+        self.registers[at("status")] &= ~0x74
 
 
 class Held:
