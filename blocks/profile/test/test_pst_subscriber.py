@@ -197,7 +197,7 @@ async def every_queue(dut) -> None:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"Entries": 256, "PrefixLevels": 4},
+        {"Entries": 256, "PrefixLevels": 5},
         {"Entries": 64, "PrefixLevels": 0, "Profiles": 4},
         {"Entries": 1024, "PrefixLevels": 2, "Profiles": 15},
     ],
