@@ -41,7 +41,7 @@ endmodule
 
 
 def test_the_page_is_fresh() -> None:
-    assert not ports.stale(), f"run {ports.TOOL}"
+    assert ports.stale() == [], f"run {ports.TOOL}"
 
 
 def test_every_port_stands_in_the_page() -> None:
@@ -99,7 +99,7 @@ def test_a_file_without_its_module_is_told(tmp_path: Path) -> None:
 
 def test_the_tool(tmp_path: Path) -> None:
     """`--check` says what is not fresh and writes nothing; without it the page is written."""
-    for folder in ("src", "tools", "blocks", "designs", "docs"):
+    for folder in ("src", "tools", "blocks", "designs", "docs", "engine"):
         keep = shutil.ignore_patterns("__pycache__", "test", "bench", "*.so")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=keep)
     shutil.copy(ROOT / "requirements.txt", tmp_path)
@@ -113,6 +113,11 @@ def test_the_tool(tmp_path: Path) -> None:
     assert page.read_text() == (ROOT / ports.PAGE).read_text()
     done = subprocess.run(run, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "docs/ports.md\n") and "`ReportsLeft`" in page.read_text()
+    package = tmp_path / "blocks/common/rtl/pst_axi_pkg.sv"
+    package.write_text(package.read_text().replace("logic                   wlast;", "logic                   wend;"))
+    done = subprocess.run([*run, "--check"], capture_output=True, text=True)
+    wanted = ("docs/ports.md", "engine/src/shim_axi.hpp", "blocks/memory/formal/pst_axi_pkg.sv")
+    assert (done.returncode, done.stderr) == (1, "".join(f"{name} is not fresh: run {ports.TOOL}\n" for name in wanted))
     head.write_text("nothing")
     done = subprocess.run(run, capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("generate_ports: ") and done.stderr.count("\n") == 1

@@ -1,7 +1,8 @@
-"""Generates docs/ports.md, the ports and parameters of the modules that designs are made of, from the heads of these modules.
+"""Generates docs/ports.md, the ports and parameters of the modules that designs are made of, from the heads of these modules; and what
+follows from the packages of bundles: the shims' functions for AXI, and the package that proofs take.
 
-`python tools/generate_ports.py` writes it; with `--check` it writes nothing, says whether the committed page is what the heads give, and
-exits with status 1 when it is not. A head that cannot be read is one sentence and status 2.
+`python tools/generate_ports.py` writes what is not fresh; with `--check` it writes nothing, says what is not, and exits with status 1 when
+there is something. A head that cannot be read is one sentence and status 2.
 """
 
 import argparse
@@ -18,17 +19,17 @@ from penstock.hardware import ports  # noqa: E402
 def main() -> int:
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when the committed page is not fresh")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when something is not fresh")
     check = parser.parse_args().check
     try:
-        stale = ports.stale()
-        if stale and not check:
-            (ROOT / ports.PAGE).write_text(ports.page())
+        stale, texts = ports.stale(), ports.files()
+        for name in [] if check else stale:
+            (ROOT / name).write_text(texts[name])
     except UserError as error:
         print(f"generate_ports: {error}", file=sys.stderr)
         return 2
-    if stale:
-        print(f"{ports.PAGE} is not fresh: run {ports.TOOL}" if check else ports.PAGE, file=sys.stderr if check else sys.stdout)
+    for name in stale:
+        print(f"{name} is not fresh: run {ports.TOOL}" if check else name, file=sys.stderr if check else sys.stdout)
     return 1 if check and stale else 0
 
 

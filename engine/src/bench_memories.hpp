@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "penstock/engine/memory_model.hpp"
-#include "shim_ports.hpp"
+#include "shim_axi.hpp"
 
 extern "C" {
 
@@ -110,11 +110,17 @@ class BenchMemories {
     // Before and after the top is evaluated.
     template <typename Top>
     void drive(Top& top, uint64_t now) {
-        for (uint32_t m = 0; m < axi_.size(); ++m) drive(top, m, axi_[m], static_cast<int64_t>(now));
+        for (uint32_t m = 0; m < axi_.size(); ++m) {
+            memories_[m]->drive(axi_[m], static_cast<int64_t>(now));
+            drive_memory(top, m, axi_[m]);
+        }
     }
     template <typename Top>
     void sample(const Top& top, uint64_t now) {
-        for (uint32_t m = 0; m < axi_.size(); ++m) sample(top, m, axi_[m], static_cast<int64_t>(now));
+        for (uint32_t m = 0; m < axi_.size(); ++m) {
+            sample_memory<AddrWidth>(top, m, axi_[m]);
+            memories_[m]->sample(axi_[m], static_cast<int64_t>(now));
+        }
     }
 
     pst_bench_memory_counts counts() const {
@@ -133,44 +139,6 @@ class BenchMemories {
     }
 
   private:
-    template <typename Top>
-    void drive(Top& top, uint32_t m, pst_axi_pins& p, int64_t now) {
-        const bool held = p.rvalid_i;
-        memories_[m]->drive(p, now);
-        set_element<1>(top.m_axi_awready_i, m, p.awready_i);
-        set_element<1>(top.m_axi_wready_i, m, p.wready_i);
-        set_element<1>(top.m_axi_arready_i, m, p.arready_i);
-        set_element<1>(top.m_axi_bvalid_i, m, p.bvalid_i);
-        set_element<1>(top.m_axi_rvalid_i, m, p.rvalid_i);
-        if (p.rvalid_i && !held) {
-            write_beat(top.m_axi_rdata_i, m, p.rdata_i);
-            set_element<1>(top.m_axi_rlast_i, m, p.rlast_i);
-        }
-    }
-
-    template <typename Top>
-    void sample(const Top& top, uint32_t m, pst_axi_pins& p, int64_t now) {
-        p.awvalid_o = element<1>(top.m_axi_awvalid_o, m);
-        if (p.awvalid_o) {
-            p.awaddr_o = element<AddrWidth>(top.m_axi_awaddr_o, m);
-            p.awlen_o = element<8>(top.m_axi_awlen_o, m);
-        }
-        p.wvalid_o = element<1>(top.m_axi_wvalid_o, m);
-        if (p.wvalid_o) {
-            read_beat(top.m_axi_wdata_o, m, p.wdata_o);
-            p.wstrb_o = element<64>(top.m_axi_wstrb_o, m);
-            p.wlast_o = element<1>(top.m_axi_wlast_o, m);
-        }
-        p.bready_o = element<1>(top.m_axi_bready_o, m);
-        p.arvalid_o = element<1>(top.m_axi_arvalid_o, m);
-        if (p.arvalid_o) {
-            p.araddr_o = element<AddrWidth>(top.m_axi_araddr_o, m);
-            p.arlen_o = element<8>(top.m_axi_arlen_o, m);
-        }
-        p.rready_o = element<1>(top.m_axi_rready_o, m);
-        memories_[m]->sample(p, now);
-    }
-
     std::vector<std::unique_ptr<engine::MemoryModel>> memories_;
     std::vector<pst_axi_pins> axi_;
 };

@@ -16,58 +16,47 @@ module skipfifo_loop
     localparam int unsigned Chunks     = Memories * ChunksOfMemory,
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6
 ) (
-    input  logic                               clk_i,
-    input  logic                               rst_i,
-    output logic                               init_done_o,
-    input  logic                               s_valid_i,
-    output logic                               s_ready_o,
-    input  logic [511:0]                       s_data_i,
-    input  logic [6:0]                         s_bytes_last_i,
-    input  logic                               s_last_i,
-    input  logic [ClassWidth-1:0]              s_class_i,
-    output logic                               m_valid_o,
-    input  logic                               m_ready_i,
-    output logic [511:0]                       m_data_o,
-    output logic                               m_last_o,
-    output logic [6:0]                         m_bytes_last_o,
-    output logic [ClassWidth-1:0]              m_class_o,
-    output logic                               ev_lost_o,       // a frame is gone, for whatever reason
-    output logic [Memories-1:0]                m_axi_awvalid_o,
-    input  logic [Memories-1:0]                m_axi_awready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_awlen_o,
-    output logic [Memories-1:0]                m_axi_wvalid_o,
-    input  logic [Memories-1:0]                m_axi_wready_i,
-    output logic [Memories-1:0][511:0]         m_axi_wdata_o,
-    output logic [Memories-1:0][63:0]          m_axi_wstrb_o,
-    output logic [Memories-1:0]                m_axi_wlast_o,
-    input  logic [Memories-1:0]                m_axi_bvalid_i,
-    output logic [Memories-1:0]                m_axi_bready_o,
-    input  logic [Memories-1:0][1:0]           m_axi_bresp_i,
-    output logic [Memories-1:0]                m_axi_arvalid_o,
-    input  logic [Memories-1:0]                m_axi_arready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_araddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_arlen_o,
-    input  logic [Memories-1:0]                m_axi_rvalid_i,
-    output logic [Memories-1:0]                m_axi_rready_o,
-    input  logic [Memories-1:0][511:0]         m_axi_rdata_i,
-    input  logic [Memories-1:0][1:0]           m_axi_rresp_i,
-    input  logic [Memories-1:0]                m_axi_rlast_i
+    input  logic                                   clk_i,
+    input  logic                                   rst_i,
+    output logic                                   init_done_o,
+    input  logic                                   s_valid_i,
+    output logic                                   s_ready_o,
+    input  logic [511:0]                           s_data_i,
+    input  logic [6:0]                             s_bytes_last_i,
+    input  logic                                   s_last_i,
+    input  logic [ClassWidth-1:0]                  s_class_i,
+    output logic                                   m_valid_o,
+    input  logic                                   m_ready_i,
+    output logic [511:0]                           m_data_o,
+    output logic                                   m_last_o,
+    output logic [6:0]                             m_bytes_last_o,
+    output logic [ClassWidth-1:0]                  m_class_o,
+    output logic                                   ev_lost_o,         // a frame is gone, for whatever reason
+    output pst_axi_pkg::write_req_t [Memories-1:0] m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [Memories-1:0] m_axi_write_i,
+    output pst_axi_pkg::read_req_t [Memories-1:0]  m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [Memories-1:0]  m_axi_read_i
 );
 
   localparam int unsigned Longest = 2 ** 30 - 1;  // that a frame may wait
 
-  logic refused, fate_valid, expired, late, passed;
-  fate_e fate;
+  pst_deadline_ports_pkg::frame_out_t out;
+  pst_deadline_ports_pkg::refused_t refused;
+  pst_deadline_ports_pkg::fate_t fate;
+  pst_deadline_ports_pkg::gone_t expired, late;
+  pst_deadline_ports_pkg::passed_t passed;
 
-  logic awvalid, awready, wvalid, wready, wlast, bvalid, bready, arvalid, arready, rvalid, rready, rlast;
-  logic [AddrWidth-1:0] awaddr, araddr;
-  logic [7:0] awlen, arlen;
-  logic [511:0] wdata, rdata;
-  logic [63:0] wstrb;
-  logic [1:0] bresp, rresp;
+  pst_axi_pkg::write_req_t write_req;
+  pst_axi_pkg::write_rsp_t write_rsp;
+  pst_axi_pkg::read_req_t read_req;
+  pst_axi_pkg::read_rsp_t read_rsp;
 
-  assign ev_lost_o   = refused || expired || late || passed || (fate_valid && fate != FateTaken);
+  assign ev_lost_o      = refused.valid || expired.valid || late.valid || passed.valid || (fate.valid && fate.reason != FateTaken);
+  assign m_valid_o      = out.valid;
+  assign m_data_o       = out.data;
+  assign m_last_o       = out.last;
+  assign m_bytes_last_o = out.bytes_last;
+  assign m_class_o      = ClassWidth'(out.class_);
 
   pst_edfr #(
       .Classes(Classes),
@@ -88,75 +77,32 @@ module skipfifo_loop
       .set_dscp_valid_i(1'b0),
       .set_dscp_i('0),
       .set_dscp_class_i('0),
-      .s_set_valid_i(1'b0),
+      .s_set_i('0),
       .s_set_ready_o(),
-      .s_set_class_i('0),
-      .s_set_cycles_i('0),
       .limit_i('0),
-      .s_valid_i,
+      .s_i('{
+          valid: s_valid_i, data: s_data_i, bytes_last: s_bytes_last_i, last: s_last_i, bad: 1'b0, class_: 8'(s_class_i), user: '0,
+          arrived: '0
+      }),
       .s_ready_o,
-      .s_data_i,
-      .s_bytes_last_i,
-      .s_last_i,
-      .s_bad_i(1'b0),
-      .s_class_i,
-      .s_user_i('0),
-      .s_arrived_i('0),
-      .m_valid_o,
+      .m_o(out),
       .m_ready_i,
-      .m_data_o,
-      .m_last_o,
-      .m_bytes_last_o,
-      .m_class_o,
-      .m_user_o(),
-      .m_deadline_o(),
-      .ev_refused_valid_o(refused),
-      .ev_refused_class_o(),
-      .ev_refused_bytes_o(),
-      .ev_refused_user_o(),
-      .ev_refused_reason_o(),
-      .ev_fate_valid_o(fate_valid),
-      .ev_fate_class_o(),
-      .ev_fate_bytes_o(),
-      .ev_fate_user_o(),
-      .ev_fate_deadline_o(),
-      .ev_fate_reason_o(fate),
-      .ev_expired_valid_o(expired),
-      .ev_expired_class_o(),
-      .ev_expired_bytes_o(),
-      .ev_expired_user_o(),
-      .ev_late_valid_o(late),
-      .ev_late_class_o(),
-      .ev_late_bytes_o(),
-      .ev_late_user_o(),
-      .ev_passed_valid_o(passed),
-      .ev_passed_lost_o(),
-      .ev_passed_class_o(),
-      .ev_passed_frames_o(),
-      .ev_passed_bytes_o(),
+      .column_i('0),
+      .s_token_i('0),
+      .m_token_o(),
+      .hold_i(1'b0),
+      .m_decided_o(),
+      .ev_refused_o(refused),
+      .ev_fate_o(fate),
+      .ev_expired_o(expired),
+      .ev_late_o(late),
+      .ev_passed_o(passed),
       .free_o(),
       .sending_o(),
-      .m_axi_awvalid_o(awvalid),
-      .m_axi_awready_i(awready),
-      .m_axi_awaddr_o(awaddr),
-      .m_axi_awlen_o(awlen),
-      .m_axi_wvalid_o(wvalid),
-      .m_axi_wready_i(wready),
-      .m_axi_wdata_o(wdata),
-      .m_axi_wstrb_o(wstrb),
-      .m_axi_wlast_o(wlast),
-      .m_axi_bvalid_i(bvalid),
-      .m_axi_bready_o(bready),
-      .m_axi_bresp_i(bresp),
-      .m_axi_arvalid_o(arvalid),
-      .m_axi_arready_i(arready),
-      .m_axi_araddr_o(araddr),
-      .m_axi_arlen_o(arlen),
-      .m_axi_rvalid_i(rvalid),
-      .m_axi_rready_o(rready),
-      .m_axi_rdata_i(rdata),
-      .m_axi_rresp_i(rresp),
-      .m_axi_rlast_i(rlast)
+      .m_axi_write_o(write_req),
+      .m_axi_write_i(write_rsp),
+      .m_axi_read_o(read_req),
+      .m_axi_read_i(read_rsp)
   );
 
   pst_memory_spread #(
@@ -168,48 +114,14 @@ module skipfifo_loop
   ) u_spread (
       .clk_i,
       .rst_i,
-      .s_axi_awvalid_i(awvalid),
-      .s_axi_awready_o(awready),
-      .s_axi_awaddr_i(awaddr),
-      .s_axi_awlen_i(awlen),
-      .s_axi_wvalid_i(wvalid),
-      .s_axi_wready_o(wready),
-      .s_axi_wdata_i(wdata),
-      .s_axi_wstrb_i(wstrb),
-      .s_axi_wlast_i(wlast),
-      .s_axi_bvalid_o(bvalid),
-      .s_axi_bready_i(bready),
-      .s_axi_bresp_o(bresp),
-      .s_axi_arvalid_i(arvalid),
-      .s_axi_arready_o(arready),
-      .s_axi_araddr_i(araddr),
-      .s_axi_arlen_i(arlen),
-      .s_axi_rvalid_o(rvalid),
-      .s_axi_rready_i(rready),
-      .s_axi_rdata_o(rdata),
-      .s_axi_rresp_o(rresp),
-      .s_axi_rlast_o(rlast),
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
-      .m_axi_awaddr_o,
-      .m_axi_awlen_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
-      .m_axi_wdata_o,
-      .m_axi_wstrb_o,
-      .m_axi_wlast_o,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_bresp_i,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rlast_i
+      .s_axi_write_i(write_req),
+      .s_axi_write_o(write_rsp),
+      .s_axi_read_i(read_req),
+      .s_axi_read_o(read_rsp),
+      .m_axi_write_o,
+      .m_axi_write_i,
+      .m_axi_read_o,
+      .m_axi_read_i
   );
 
 endmodule

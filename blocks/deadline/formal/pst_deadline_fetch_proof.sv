@@ -60,24 +60,31 @@ module pst_deadline_fetch_proof
   serial_t [1:0] tail_q;
   size_t [1:0] size_q, listed_q;    // chunks in memory; on the list, as its own operations say
 
+  pst_deadline_ports_pkg::of_class_t pop;
+  pst_deadline_ports_pkg::free_t free_chunk;
+
   pst_deadline_fetch #(
       .Classes(2), .ChunkBeats(8), .Places(Places), .Chunks(Chunks), .Reads(2)
   ) u_dut (
       .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
       .given_o(given), .landed_i, .release_valid_i, .release_class_i, .in_memory_o(in_memory), .loop_ok_o(loop_ok),
-      .loop_wanted_i, .loop_class_i, .loop_serial_i(tail_q[loop_class_i]), .loop_given_o(loop_given), .loop_place_o(loop_place),
-      .s_push_valid_i(push_valid_i), .s_push_ready_o(s_push_ready), .s_push_class_i(push_class_i),
+      .loop_i('{valid: loop_wanted_i, class_: 8'(loop_class_i), serial: tail_q[loop_class_i]}), .loop_given_o(loop_given),
+      .loop_place_o(loop_place),
+      .s_push_i('{valid: push_valid_i, class_: 8'(push_class_i)}), .s_push_ready_o(s_push_ready),
       .m_push_valid_o(push_valid), .m_push_ready_i(push_ready_i),
-      .m_pop_valid_o(pop_valid), .m_pop_ready_i(pop_ready_i), .m_pop_class_o(pop_class),
-      .s_popped_valid_i(popped_valid_i), .s_popped_number_i(popped_number_i), .s_popped_bad_i(popped_bad_i),
+      .m_pop_o(pop), .m_pop_ready_i(pop_ready_i),
+      .s_popped_i('{valid: popped_valid_i, number: popped_number_i, bad: popped_bad_i}),
       .m_splice_valid_o(splice_valid), .m_splice_ready_i(splice_ready_i), .m_splice_class_o(splice_class), .m_splice_all_o(splice_all),
       .m_splice_count_o(splice_count),
-      .cut_valid_i, .cut_done_o(cut_done), .cut_class_i, .cut_serial_i(tail_q[cut_class_i] - cut_behind_i),
+      .cut_i('{valid: cut_valid_i, class_: 8'(cut_class_i), serial: tail_q[cut_class_i] - cut_behind_i}), .cut_done_o(cut_done),
       .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready_i), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
       .m_read_valid_o(read_valid), .m_read_ready_i(read_ready_i), .m_read_class_o(read_class), .m_read_place_o(read_place),
       .m_read_serial_o(read_serial), .m_read_bad_o(read_bad),
-      .m_free_valid_o(free_valid), .m_free_ready_i(free_ready_i), .m_free_number_o(free_number)
+      .m_free_o(free_chunk), .m_free_ready_i(free_ready_i)
   );
+
+  assign {pop_valid, pop_class} = {pop.valid, pop.class_[0]};
+  assign {free_valid, free_number} = free_chunk;
 
   // The operation that the DUT is at, by its place in op_e.
   logic fetches, loops, cuts_now;

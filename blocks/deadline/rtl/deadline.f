@@ -1,7 +1,9 @@
 -f ../../common/rtl/common.f
 -f ../../stream/rtl/stream.f
+../../common/rtl/pst_axi_pkg.sv
 ../../memory/rtl/pst_memory_pkg.sv
 pst_deadline_pkg.sv
+pst_deadline_ports_pkg.sv
 pst_deadline_due.sv
 pst_deadline_intake.sv
 pst_deadline_lanes.sv

@@ -18,62 +18,53 @@ module pst_deadline_fetch
     localparam int unsigned PtrWidth   = $clog2(Places) + 1,  // of places of a class, one bit more than a number
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6
 ) (
-    input  logic                             clk_i,
-    input  logic                             rst_i,
-    input  logic                             init_i,            // the class memories are cleared
-    input  logic [ClassWidth-1:0]            init_class_i,
+    input  logic                              clk_i,
+    input  logic                              rst_i,
+    input  logic                              init_i,              // the class memories are cleared
+    input  logic [ClassWidth-1:0]             init_class_i,
     // places: given, landed, come back
-    output logic [Classes-1:0][PtrWidth-1:0] given_o,
-    input  logic [Classes-1:0][PtrWidth-1:0] landed_i,
-    input  logic                             release_valid_i,
-    input  logic [ClassWidth-1:0]            release_class_i,
-    output logic [Classes-1:0]               in_memory_o,       // the class has chunks there that have no place yet
-    output logic [Classes-1:0]               loop_ok_o,
+    output logic [Classes-1:0][PtrWidth-1:0]  given_o,
+    input  logic [Classes-1:0][PtrWidth-1:0]  landed_i,
+    input  logic                              release_valid_i,
+    input  logic [ClassWidth-1:0]             release_class_i,
+    output logic [Classes-1:0]                in_memory_o,         // the class has chunks there that have no place yet
+    output logic [Classes-1:0]                loop_ok_o,
     // the loop's next chunk gets a place
-    input  logic                             loop_wanted_i,
-    input  logic [ClassWidth-1:0]            loop_class_i,
-    input  serial_t                          loop_serial_i,
-    output logic                             loop_given_o,      // pulse
-    output logic [PtrWidth-1:0]              loop_place_o,
+    input  pst_deadline_ports_pkg::cut_t      loop_i,
+    output logic                              loop_given_o,        // pulse
+    output logic [PtrWidth-1:0]               loop_place_o,
     // pushes on their way to the lists
-    input  logic                             s_push_valid_i,
-    output logic                             s_push_ready_o,
-    input  logic [ClassWidth-1:0]            s_push_class_i,
-    output logic                             m_push_valid_o,
-    input  logic                             m_push_ready_i,
+    input  pst_deadline_ports_pkg::of_class_t s_push_i,
+    output logic                              s_push_ready_o,
+    output logic                              m_push_valid_o,
+    input  logic                              m_push_ready_i,
     // pops, splices
-    output logic                             m_pop_valid_o,
-    input  logic                             m_pop_ready_i,
-    output logic [ClassWidth-1:0]            m_pop_class_o,
-    input  logic                             s_popped_valid_i,
-    input  number_t                          s_popped_number_i,
-    input  logic                             s_popped_bad_i,
-    output logic                             m_splice_valid_o,
-    input  logic                             m_splice_ready_i,
-    output logic [ClassWidth-1:0]            m_splice_class_o,
-    output logic                             m_splice_all_o,
-    output logic [             20:0]         m_splice_count_o,
+    output pst_deadline_ports_pkg::of_class_t m_pop_o,
+    input  logic                              m_pop_ready_i,
+    input  pst_deadline_ports_pkg::popped_t   s_popped_i,
+    output logic                              m_splice_valid_o,
+    input  logic                              m_splice_ready_i,
+    output logic [ClassWidth-1:0]             m_splice_class_o,
+    output logic                              m_splice_all_o,
+    output logic [20:0]                       m_splice_count_o,
     // a class's chunks before a serial are over; done_o: what can go by a splice is gone
-    input  logic                             cut_valid_i,
-    output logic                             cut_done_o,        // pulse
-    input  logic [ClassWidth-1:0]            cut_class_i,
-    input  serial_t                          cut_serial_i,
+    input  pst_deadline_ports_pkg::cut_t      cut_i,
+    output logic                              cut_done_o,          // pulse
     // read addresses
-    output logic                             m_axi_arvalid_o,
-    input  logic                             m_axi_arready_i,
-    output logic [ AddrWidth-1:0]            m_axi_araddr_o,
-    output logic [           7:0]            m_axi_arlen_o,
+    output logic                              m_axi_arvalid_o,
+    input  logic                              m_axi_arready_i,
+    output logic [AddrWidth-1:0]              m_axi_araddr_o,
+    output logic [7:0]                        m_axi_arlen_o,
     // chunks that land from memory, in order
-    output logic                             m_read_valid_o,
-    input  logic                             m_read_ready_i,    // it has landed
-    output logic [ClassWidth-1:0]            m_read_class_o,
-    output logic [  PtrWidth-1:0]            m_read_place_o,
-    output serial_t                          m_read_serial_o,
-    output logic                             m_read_bad_o,      // nothing will come
+    output logic                              m_read_valid_o,
+    input  logic                              m_read_ready_i,      // it has landed
+    output logic [ClassWidth-1:0]             m_read_class_o,
+    output logic [PtrWidth-1:0]               m_read_place_o,
+    output serial_t                           m_read_serial_o,
+    output logic                              m_read_bad_o,        // nothing will come
     // their numbers come back
-    output logic                             m_free_valid_o,
-    input  logic                             m_free_ready_i,
-    output number_t                          m_free_number_o
+    output pst_deadline_ports_pkg::free_t     m_free_o,
+    input  logic                              m_free_ready_i
 );
 
   localparam int unsigned CreditWidth = $clog2(Reads + 1);
@@ -94,6 +85,14 @@ module pst_deadline_fetch
   } read_t;
 
   typedef enum logic [1:0] {OpNone, OpLoop, OpFetch, OpCut} op_e;
+
+  class_t loop_class, cut_class, push_class;
+  assign loop_class = class_t'(loop_i.class_);
+  assign cut_class  = class_t'(cut_i.class_);
+  assign push_class = class_t'(s_push_i.class_);
+
+  logic unused_classes;    // bits above ClassWidth
+  assign unused_classes = ^{loop_i.class_, cut_i.class_, s_push_i.class_};
 
   // ---- What each class has: serials are those of chunks; stored and taken count pushes, and pops with splices ----
   ptr_t [Classes-1:0] given_q, released_q;
@@ -133,7 +132,7 @@ module pst_deadline_fetch
   );
 
   // ---- Pushes pass, unless a splice is under way ----
-  assign m_push_valid_o = s_push_valid_i && !hold_q && !init_i;
+  assign m_push_valid_o = s_push_i.valid && !hold_q && !init_i;
   assign s_push_ready_o = m_push_ready_i && !hold_q && !init_i;
   assign pushed         = m_push_valid_o && m_push_ready_i;
 
@@ -145,12 +144,12 @@ module pst_deadline_fetch
     op_class_d = pick_class;
     pick_take  = 1'b0;
     if (op_q == OpNone && !hold_q && !init_i) begin
-      if (loop_wanted_i && room[loop_class_i]) begin
+      if (loop_i.valid && room[loop_class]) begin
         op_d       = OpLoop;
-        op_class_d = loop_class_i;
-      end else if (cut_valid_i && !cut_done_o && !pop_valid_q && (pushed || !s_push_valid_i)) begin
+        op_class_d = loop_class;
+      end else if (cut_i.valid && !cut_done_o && !pop_valid_q && (pushed || !s_push_i.valid)) begin
         op_d       = OpCut;
-        op_class_d = cut_class_i;
+        op_class_d = cut_class;
       end else if (pick_valid && fetch_may) begin
         op_d      = OpFetch;
         pick_take = 1'b1;
@@ -162,7 +161,7 @@ module pst_deadline_fetch
   assign next    = next_mem[op_class_q];
   assign taken   = taken_mem[op_class_q];
   assign in_list = stored_mem[op_class_q] - taken;
-  assign ahead   = cut_serial_i - next;
+  assign ahead   = cut_i.serial - next;
   assign all     = ahead >= in_list;
   assign cuts    = op_q == OpCut && !ahead[SerialWidth-1] && ahead != '0 && in_list != '0;
   assign count   = all ? in_list : ahead;
@@ -172,7 +171,7 @@ module pst_deadline_fetch
     next_new  = next;
     taken_new = taken;
     case (op_q)
-      OpLoop: next_new = loop_serial_i + 1'b1;
+      OpLoop: next_new = loop_i.serial + 1'b1;
       OpFetch: begin
         next_new  = next + 1'b1;
         taken_new = taken + 1'b1;
@@ -195,7 +194,7 @@ module pst_deadline_fetch
       taken_mem[init_i ? init_class_i : op_class_q] <= init_i ? '0 : taken_new;
     end
     if (init_i || pushed) begin
-      stored_mem[init_i ? init_class_i : s_push_class_i] <= init_i ? '0 : stored_mem[s_push_class_i] + 1'b1;
+      stored_mem[init_i ? init_class_i : push_class] <= init_i ? '0 : stored_mem[push_class] + 1'b1;
     end
   end
 
@@ -206,7 +205,7 @@ module pst_deadline_fetch
     if (op_q == OpLoop || op_q == OpFetch) given_q[op_class_q] <= given_q[op_class_q] + 1'b1;
     if (release_valid_i) released_q[release_class_i] <= released_q[release_class_i] + 1'b1;
     if ((op_q == OpFetch && in_list == serial_t'(1)) || (cuts && all)) in_memory_q[op_class_q] <= 1'b0;
-    if (pushed) in_memory_q[s_push_class_i] <= 1'b1;
+    if (pushed) in_memory_q[push_class] <= 1'b1;
     for (int unsigned c = 0; c < Classes; c++) loop_ok_q[c] <= room[c] && !in_memory_q[c] && landed_i[c] == given_q[c];
 
     if (m_pop_ready_i) pop_valid_q <= 1'b0;
@@ -229,7 +228,7 @@ module pst_deadline_fetch
       cut_done_o     <= 1'b1;
     end
 
-    credits_q <= credits_q - CreditWidth'(op_q == OpFetch) + CreditWidth'(m_free_valid_o && m_free_ready_i);
+    credits_q <= credits_q - CreditWidth'(op_q == OpFetch) + CreditWidth'(m_free_o.valid && m_free_ready_i);
     if (rst_i) begin
       op_q           <= OpNone;
       cut_done_o     <= 1'b0;
@@ -244,8 +243,7 @@ module pst_deadline_fetch
     end
   end
 
-  assign m_pop_valid_o    = pop_valid_q;
-  assign m_pop_class_o    = pop_class_q;
+  assign m_pop_o          = '{valid: pop_valid_q, class_: 8'(pop_class_q)};
   assign m_splice_valid_o = splice_valid_q;
   assign m_splice_class_o = splice_class_q;
   assign m_splice_all_o   = splice_all_q;
@@ -271,7 +269,7 @@ module pst_deadline_fetch
       .s_ready_o(room_awaited),
       .s_data_i ({op_class_q, given_q[op_class_q], next}),
       .m_valid_o(awaited_valid),
-      .m_ready_i(s_popped_valid_i),
+      .m_ready_i(s_popped_i.valid),
       .m_data_o (awaited),
       .level_o  ()
   );
@@ -282,9 +280,9 @@ module pst_deadline_fetch
   ) u_read (
       .clk_i,
       .rst_i,
-      .s_valid_i(s_popped_valid_i),
+      .s_valid_i(s_popped_i.valid),
       .s_ready_o(room_read),
-      .s_data_i ({awaited, s_popped_number_i, s_popped_bad_i}),
+      .s_data_i ({awaited, s_popped_i.number, s_popped_i.bad}),
       .m_valid_o(m_read_valid_o),
       .m_ready_i(m_read_ready_i),
       .m_data_o (read),
@@ -297,9 +295,9 @@ module pst_deadline_fetch
   ) u_address (
       .clk_i,
       .rst_i,
-      .s_valid_i(s_popped_valid_i && !s_popped_bad_i),
+      .s_valid_i(s_popped_i.valid && !s_popped_i.bad),
       .s_ready_o(room_ar),
-      .s_data_i (s_popped_number_i),
+      .s_data_i (s_popped_i.number),
       .m_valid_o(m_axi_arvalid_o),
       .m_ready_i(m_axi_arready_i),
       .m_data_o (ar_number),
@@ -315,9 +313,9 @@ module pst_deadline_fetch
       .s_valid_i(m_read_valid_o && m_read_ready_i),
       .s_ready_o(room_free),
       .s_data_i (read.number),
-      .m_valid_o(m_free_valid_o),
+      .m_valid_o(m_free_o.valid),
       .m_ready_i(m_free_ready_i),
-      .m_data_o (m_free_number_o),
+      .m_data_o (m_free_o.number),
       .level_o  ()
   );
 
@@ -331,12 +329,12 @@ module pst_deadline_fetch
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_credits_cover_reads : assert ((room_awaited || op_q != OpFetch) && ((room_read && room_ar && awaited_valid) || !s_popped_valid_i));
+      a_credits_cover_reads : assert ((room_awaited || op_q != OpFetch) && ((room_read && room_ar && awaited_valid) || !s_popped_i.valid));
       a_free_has_room : assert (room_free || !m_read_ready_i);
       if (op_q == OpFetch) a_fetch_finds_one : assert (in_list != '0) else $error("class %0d has no chunk in memory", op_class_q);
       if (op_q == OpLoop) begin
-        a_loop_in_order : assert (loop_serial_i == next && in_list == '0)
-        else $error("class %0d: chunk %0d comes by the loop, %0d is next, %0d are in memory", op_class_q, loop_serial_i, next, in_list);
+        a_loop_in_order : assert (loop_i.serial == next && in_list == '0)
+        else $error("class %0d: chunk %0d comes by the loop, %0d is next, %0d are in memory", op_class_q, loop_i.serial, next, in_list);
       end
       for (int unsigned c = 0; c < Classes; c++) a_places : assert (given_q[c] - released_q[c] <= ptr_t'(Places));
     end

@@ -29,109 +29,55 @@ module pst_deadline_head
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_i,
-    output logic                  init_done_o,
-    input  time_t                 now_i,               // this cycle's number
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    output logic                               init_done_o,
+    input  time_t                              now_i,               // this cycle's number
     // chunks that pass by memory
-    input  logic                  s_loop_valid_i,
-    output logic                  s_loop_ready_o,
-    input  logic [ClassWidth-1:0] s_loop_class_i,
-    input  serial_t               s_loop_serial_i,
-    input  logic [ DataWidth-1:0] s_loop_data_i,
-    input  logic                  s_loop_last_i,
-    output logic [   Classes-1:0] loop_ok_o,           // nothing in memory or on its way from there, and a place is free
-    output logic [   Classes-1:0] dry_o,               // nothing in memory, on its way, or here and not handed over yet
+    input  pst_deadline_ports_pkg::loop_t      s_loop_i,
+    output logic                               s_loop_ready_o,
+    output logic [Classes-1:0]                 loop_ok_o,           // nothing in memory or on its way from there, and a place is free
+    output logic [Classes-1:0]                 dry_o,               // nothing in memory, on its way, or here and not handed over yet
     // chunks that are in memory now, on their way to the lists
-    input  logic                  s_push_valid_i,
-    output logic                  s_push_ready_o,
-    input  logic [ClassWidth-1:0] s_push_class_i,
-    input  number_t               s_push_number_i,
-    input  logic                  s_push_bad_i,
-    output logic                  m_push_valid_o,
-    input  logic                  m_push_ready_i,
-    output logic [ClassWidth-1:0] m_push_class_o,
-    output number_t               m_push_number_o,
-    output logic                  m_push_bad_o,
+    input  pst_deadline_ports_pkg::push_t      s_push_i,
+    output logic                               s_push_ready_o,
+    output pst_deadline_ports_pkg::push_t      m_push_o,
+    input  logic                               m_push_ready_i,
     // lists: the first chunk of a class, answered in order; a chunk comes back; the first `count` of a class do
-    output logic                  m_pop_valid_o,
-    input  logic                  m_pop_ready_i,
-    output logic [ClassWidth-1:0] m_pop_class_o,
-    input  logic                  s_popped_valid_i,
-    input  number_t               s_popped_number_i,
-    input  logic                  s_popped_bad_i,      // its write failed: it is not read, its frames are lost
-    output logic                  m_free_valid_o,
-    input  logic                  m_free_ready_i,
-    output number_t               m_free_number_o,
-    output logic                  m_splice_valid_o,
-    input  logic                  m_splice_ready_i,
-    output logic [ClassWidth-1:0] m_splice_class_o,
-    output logic                  m_splice_all_o,
-    output number_t               m_splice_number_o,
-    output number_t               m_splice_previous_o,
-    output logic [           20:0] m_splice_count_o,
+    output pst_deadline_ports_pkg::of_class_t  m_pop_o,
+    input  logic                               m_pop_ready_i,
+    input  pst_deadline_ports_pkg::popped_t    s_popped_i,
+    output pst_deadline_ports_pkg::free_t      m_free_o,
+    input  logic                               m_free_ready_i,
+    output pst_deadline_ports_pkg::splice_t    m_splice_o,
+    input  logic                               m_splice_ready_i,
     // AXI4 read master: a burst is a chunk
-    output logic                  m_axi_arvalid_o,
-    input  logic                  m_axi_arready_i,
-    output logic [ AddrWidth-1:0] m_axi_araddr_o,
-    output logic [           7:0] m_axi_arlen_o,
-    input  logic                  m_axi_rvalid_i,
-    output logic                  m_axi_rready_o,
-    input  logic [ DataWidth-1:0] m_axi_rdata_i,
-    input  logic [           1:0] m_axi_rresp_i,
-    input  logic                  m_axi_rlast_i,
+    output pst_axi_pkg::read_req_t             m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t             m_axi_read_i,
     // what is over: all frames that begin in chunks before the stamp's serial
-    input  logic                  s_skip_valid_i,
-    output logic                  s_skip_ready_o,
-    input  logic [ClassWidth-1:0] s_skip_class_i,
-    input  stamp_t                s_skip_i,
+    input  pst_deadline_ports_pkg::skip_t      s_skip_i,
+    output logic                               s_skip_ready_o,
     // column of a wide port, see pst_edfr: all of these inputs but hold_i are 0 where Columns is 1
-    input  logic [           2:0] column_i,
-    input  logic                  s_token_valid_i,
-    input  logic [ClassWidth-1:0] s_token_class_i,
-    output logic                  m_token_valid_o,
-    output logic [ClassWidth-1:0] m_token_class_o,
-    input  logic                  hold_i,              // nothing is to be taken to be sent
-    output logic                  m_decided_valid_o,   // in the cycle after its take
-    output logic [ClassWidth-1:0] m_decided_class_o,
-    output logic [          10:0] m_decided_segments_o,
+    input  logic [2:0]                         column_i,
+    input  pst_deadline_ports_pkg::of_class_t  s_token_i,
+    output pst_deadline_ports_pkg::of_class_t  m_token_o,
+    input  logic                               hold_i,              // nothing is to be taken to be sent
+    output pst_deadline_ports_pkg::decided_t   m_decided_o,
     // encoder
-    output logic                  m_head_valid_o,      // a class that the encoder does not have has a frame at its head
-    input  logic                  m_head_ready_i,
-    output logic [ClassWidth-1:0] m_head_class_o,
-    output time_t                 m_head_deadline_o,
-    output logic                  take_ready_o,        // a frame may be taken to be sent
-    input  logic                  take_valid_i,        // the head of a class is taken
-    input  logic [ClassWidth-1:0] take_class_i,
-    input  logic                  take_drop_i,         // it is over
-    output logic                  next_valid_o,        // in the same cycle: the one behind it, if it is at hand
-    output time_t                 next_deadline_o,
+    output pst_deadline_ports_pkg::head_t      m_head_o,
+    input  logic                               m_head_ready_i,
+    output logic                               take_ready_o,        // a frame may be taken to be sent
+    input  pst_deadline_ports_pkg::take_t      take_i,
+    output pst_deadline_ports_pkg::next_t      next_o,
     // frames out
-    output logic                  m_valid_o,
-    input  logic                  m_ready_i,
-    output logic [ DataWidth-1:0] m_data_o,
-    output logic                  m_last_o,
-    output logic                  m_void_o,            // with m_valid_o: the frame is over; in a column of a wide port only
-    output logic [           6:0] m_bytes_last_o,      // of the last beat, 1..64
-    output logic [ClassWidth-1:0] m_class_o,
-    output logic [          15:0] m_user_o,
-    output time_t                 m_deadline_o,
+    output pst_deadline_ports_pkg::frame_out_t m_o,
+    input  logic                               m_ready_i,
     // frames that are gone: dropped by the encoder; by the last check; skipped; lost by a memory error
-    output logic                  ev_expired_valid_o,
-    output logic [ClassWidth-1:0] ev_expired_class_o,
-    output logic [          15:0] ev_expired_bytes_o,
-    output logic [          15:0] ev_expired_user_o,
-    output logic                  ev_late_valid_o,
-    output logic [ClassWidth-1:0] ev_late_class_o,
-    output logic [          15:0] ev_late_bytes_o,
-    output logic [          15:0] ev_late_user_o,
-    output logic                  ev_passed_valid_o,
-    output logic                  ev_passed_lost_o,    // lost; else skipped
-    output logic [ClassWidth-1:0] ev_passed_class_o,
-    output logic [          31:0] ev_passed_frames_o,
-    output logic [          39:0] ev_passed_bytes_o,
+    output pst_deadline_ports_pkg::gone_t      ev_expired_o,
+    output pst_deadline_ports_pkg::gone_t      ev_late_o,
+    output pst_deadline_ports_pkg::passed_t    ev_passed_o,
     // a frame has been decided to be sent and has not left
-    output logic                  sending_o
+    output logic                               sending_o
 );
 
   localparam int unsigned PtrWidth    = $clog2(Places) + 1;
@@ -169,6 +115,9 @@ module pst_deadline_head
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [PtrWidth-1:0] ptr_t;
 
+  logic unused_classes;    // bits above ClassWidth
+  assign unused_classes = ^{s_loop_i.class_, s_skip_i.class_, take_i.class_};
+
   // ---- Clearing walk ----
   logic init_q;
   class_t init_class_q;
@@ -192,18 +141,18 @@ module pst_deadline_head
   logic skip_done, skip_hit, cut_done;
 
   assign s_skip_ready_o      = skip_step_q == SkipIdle && !init_q;
-  assign m_splice_number_o   = skip_q.number;
-  assign m_splice_previous_o = skip_q.previous;
+  assign m_splice_o.number   = skip_q.number;
+  assign m_splice_o.previous = skip_q.previous;
 
   always_ff @(posedge clk_i) begin
     case (skip_step_q)
-      SkipIdle:  if (s_skip_valid_i && !init_q) skip_step_q <= SkipCount;
+      SkipIdle:  if (s_skip_i.valid && !init_q) skip_step_q <= SkipCount;
       SkipCount: if (skip_done) skip_step_q <= skip_hit ? SkipCut : SkipIdle;
       default:   if (cut_done) skip_step_q <= SkipIdle;
     endcase
     if (skip_step_q == SkipIdle) begin
-      skip_class_q <= s_skip_class_i;
-      skip_q       <= s_skip_i;
+      skip_class_q <= class_t'(s_skip_i.class_);
+      skip_q       <= s_skip_i.stamp;
     end
     if (rst_i) skip_step_q <= SkipIdle;
   end
@@ -216,9 +165,14 @@ module pst_deadline_head
   ptr_t loop_place, read_place;
   serial_t read_serial;
 
-  assign m_push_class_o  = s_push_class_i;
-  assign m_push_number_o = s_push_number_i;
-  assign m_push_bad_o    = s_push_bad_i;
+  class_t splice_class;
+
+  assign m_push_o.class_   = s_push_i.class_;
+  assign m_push_o.number   = s_push_i.number;
+  assign m_push_o.bad      = s_push_i.bad;
+  assign m_splice_o.class_ = 8'(splice_class);
+
+  logic [AddrWidth-1:0] read_address;
 
   pst_deadline_fetch #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .Reads(Reads)
@@ -226,17 +180,21 @@ module pst_deadline_head
       .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
       .given_o(given), .landed_i(landed), .release_valid_i(release_valid), .release_class_i(release_class),
       .in_memory_o(in_memory), .loop_ok_o(loop_ok),
-      .loop_wanted_i(loop_wanted), .loop_class_i(s_loop_class_i), .loop_serial_i(s_loop_serial_i),
+      .loop_i('{valid: loop_wanted, class_: s_loop_i.class_, serial: s_loop_i.serial}),
       .loop_given_o(loop_given), .loop_place_o(loop_place),
-      .s_push_valid_i, .s_push_ready_o, .s_push_class_i, .m_push_valid_o, .m_push_ready_i,
-      .m_pop_valid_o, .m_pop_ready_i, .m_pop_class_o, .s_popped_valid_i, .s_popped_number_i, .s_popped_bad_i,
-      .m_splice_valid_o, .m_splice_ready_i, .m_splice_class_o, .m_splice_all_o, .m_splice_count_o,
-      .cut_valid_i(skip_step_q == SkipCut), .cut_done_o(cut_done), .cut_class_i(skip_class_q), .cut_serial_i(skip_q.serial),
-      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
+      .s_push_i('{valid: s_push_i.valid, class_: s_push_i.class_}), .s_push_ready_o, .m_push_valid_o(m_push_o.valid), .m_push_ready_i,
+      .m_pop_o, .m_pop_ready_i, .s_popped_i,
+      .m_splice_valid_o(m_splice_o.valid), .m_splice_ready_i, .m_splice_class_o(splice_class), .m_splice_all_o(m_splice_o.all),
+      .m_splice_count_o(m_splice_o.count),
+      .cut_i('{valid: skip_step_q == SkipCut, class_: 8'(skip_class_q), serial: skip_q.serial}), .cut_done_o(cut_done),
+      .m_axi_arvalid_o(m_axi_read_o.arvalid), .m_axi_arready_i(m_axi_read_i.arready), .m_axi_araddr_o(read_address),
+      .m_axi_arlen_o(m_axi_read_o.arlen),
       .m_read_valid_o(read_valid), .m_read_ready_i(read_ready), .m_read_class_o(read_class), .m_read_place_o(read_place),
       .m_read_serial_o(read_serial), .m_read_bad_o(read_bad),
-      .m_free_valid_o, .m_free_ready_i, .m_free_number_o
+      .m_free_o, .m_free_ready_i
   );
+
+  assign m_axi_read_o.araddr = pst_axi_pkg::addr_t'(read_address);
 
   // ---- Landing ----
   logic landed_valid, word_read, word_bad, word_bank, word_cut, line_read, data_read;
@@ -257,8 +215,10 @@ module pst_deadline_head
       .clk_i, .rst_i,
       .s_read_valid_i(read_valid), .s_read_ready_o(read_ready), .s_read_class_i(read_class), .s_read_place_i(read_place),
       .s_read_serial_i(read_serial), .s_read_bad_i(read_bad),
-      .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i,
-      .s_loop_valid_i, .s_loop_ready_o(loop_ready), .s_loop_class_i, .s_loop_serial_i, .s_loop_data_i, .s_loop_last_i,
+      .m_axi_rvalid_i(m_axi_read_i.rvalid), .m_axi_rready_o(m_axi_read_o.rready), .m_axi_rdata_i(m_axi_read_i.rdata),
+      .m_axi_rresp_i(m_axi_read_i.rresp), .m_axi_rlast_i(m_axi_read_i.rlast),
+      .s_loop_valid_i(s_loop_i.valid), .s_loop_ready_o(loop_ready), .s_loop_class_i(class_t'(s_loop_i.class_)),
+      .s_loop_serial_i(s_loop_i.serial), .s_loop_data_i(s_loop_i.data), .s_loop_last_i(s_loop_i.last),
       .loop_wanted_o(loop_wanted), .loop_given_i(loop_given), .loop_place_i(loop_place),
       .landed_valid_o(landed_valid), .landed_class_o(landed_class), .landed_o(landed), .whole_o(whole),
       .word_read_i(word_read), .word_place_i(word_place), .word_meta_o(word_meta), .word_serial_o(word_serial), .word_bad_o(word_bad),
@@ -288,9 +248,9 @@ module pst_deadline_head
       .word_read_o(word_read), .word_place_o(word_place), .word_meta_i(word_meta), .word_serial_i(word_serial), .word_bad_i(word_bad),
       .word_bank_i(word_bank), .word_cut_i(word_cut),
       .line_read_o(line_read), .line_place_o(line_place), .line_beat_o(line_beat), .line_i(line),
-      .taken_valid_i(take_valid_i), .taken_class_i(take_class_i), .asked_class_o(asked_class), .taken_count_i(taken_count),
+      .taken_valid_i(take_i.valid), .taken_class_i(class_t'(take_i.class_)), .asked_class_o(asked_class), .taken_count_i(taken_count),
       .passed_valid_o(passed_valid), .passed_ready_i(passed_ready), .passed_class_o(passed_class),
-      .skip_valid_i(skip_step_q == SkipCount), .skip_class_i(skip_class_q), .skip_serial_i(skip_q.serial),
+      .skip_i('{valid: skip_step_q == SkipCount, class_: 8'(skip_class_q), serial: skip_q.serial}),
       .skip_done_i(skip_done), .skip_hit_i(skip_hit),
       .m_valid_o(line_valid), .m_skip_o(line_skip), .m_bare_o(line_bare), .m_class_o(line_class), .m_place_o(line_at),
       .m_header_o(line_header), .m_meta_o(line_meta), .m_bank_o(line_bank), .m_first_o(line_first), .m_last_o(line_last)
@@ -311,24 +271,19 @@ module pst_deadline_head
       .s_valid_i(line_valid), .s_skip_i(line_skip), .s_bare_i(line_bare), .s_class_i(line_class), .s_place_i(line_at),
       .s_header_i(line_header), .s_meta_i(line_meta), .s_bank_i(line_bank), .s_first_i(line_first), .s_last_i(line_last),
       .skip_frames_i(skip_q.frames), .skip_bytes_i(skip_q.bytes), .skip_done_o(skip_done), .skip_hit_o(skip_hit),
-      .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o,
-      .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,
-      .m_head_valid_o, .m_head_ready_i, .m_head_class_o, .m_head_deadline_o,
-      .take_ready_o, .take_valid_i, .take_class_i, .take_drop_i, .next_valid_o, .next_deadline_o,
+      .ev_passed_o, .column_i, .s_token_i, .m_token_o, .hold_i, .m_head_o, .m_head_ready_i, .take_ready_o, .take_i, .next_o,
       .asked_class_i(asked_class), .taken_count_o(taken_count),
       .m_frame_valid_o(frame_valid), .m_frame_drop_o(frame_drop), .m_frame_last_o(frame_last), .m_frame_class_o(frame_class),
       .m_frame_place_o(frame_place), .m_frame_start_o(frame_start), .m_frame_beats_o(frame_beats), .m_frame_bank_o(frame_bank),
       .m_frame_header_o(frame_header), .waiting_i(waiting)
   );
 
-  assign ev_expired_valid_o = frame_valid && frame_drop;
-  assign ev_expired_class_o = frame_class;
-  assign ev_expired_bytes_o = frame_header.bytes;
-  assign ev_expired_user_o  = frame_header.user;
-
-  assign m_decided_valid_o    = frame_valid && !frame_drop;
-  assign m_decided_class_o    = frame_class;
-  assign m_decided_segments_o = 11'((17'(frame_header.bytes) + 17'd63) >> 6);
+  assign ev_expired_o = '{
+      valid: frame_valid && frame_drop, class_: 8'(frame_class), bytes: frame_header.bytes, user: frame_header.user
+  };
+  assign m_decided_o  = '{
+      valid: frame_valid && !frame_drop, class_: 8'(frame_class), segments: 11'((17'(frame_header.bytes) + 17'd63) >> 6)
+  };
 
   // ---- Frames to send ----
   typedef struct packed {
@@ -341,6 +296,7 @@ module pst_deadline_head
   } frame_t;
 
   frame_t frame;
+  class_t out_class, late_class;
   logic send_valid, send_done, send_busy, unused_room;
 
   assign sending_o = (frame_valid && !frame_drop) || send_valid || send_busy;
@@ -361,9 +317,14 @@ module pst_deadline_head
       .s_frame_valid_i(send_valid), .s_frame_ready_o(send_done), .s_frame_class_i(frame.class_id), .s_frame_place_i(frame.place),
       .s_frame_start_i(frame.start), .s_frame_beats_i(frame.beats), .s_frame_bank_i(frame.bank), .s_frame_header_i(frame.header),
       .data_read_o(data_read), .data_row_o(data_row), .data_i(data),
-      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
-      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o, .busy_o(send_busy)
+      .m_valid_o(m_o.valid), .m_ready_i, .m_data_o(m_o.data), .m_last_o(m_o.last), .m_void_o(m_o.void_), .m_bytes_last_o(m_o.bytes_last),
+      .m_class_o(out_class), .m_user_o(m_o.user), .m_deadline_o(m_o.deadline),
+      .ev_late_valid_o(ev_late_o.valid), .ev_late_class_o(late_class), .ev_late_bytes_o(ev_late_o.bytes), .ev_late_user_o(ev_late_o.user),
+      .busy_o(send_busy)
   );
+
+  assign m_o.class_       = 8'(out_class);
+  assign ev_late_o.class_ = 8'(late_class);
 
   // ---- Places come back when the frames that were decided before have been read: a mark says how many that were ----
   typedef logic [MarkWidth-1:0] mark_t;
@@ -376,7 +337,7 @@ module pst_deadline_head
   assign release_valid = back_valid && !back_ahead[MarkWidth-1];
 
   always_ff @(posedge clk_i) begin
-    decided_q <= decided_q + mark_t'(take_valid_i && !take_drop_i);
+    decided_q <= decided_q + mark_t'(take_i.valid && !take_i.drop);
     sent_q    <= sent_q + mark_t'(send_valid && send_done);
     if (rst_i) begin
       decided_q <= '0;

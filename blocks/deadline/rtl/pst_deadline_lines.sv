@@ -33,7 +33,7 @@ module pst_deadline_lines
     input  logic [ClassWidth-1:0]            landed_class_i,
     input  logic [Classes-1:0][PtrWidth-1:0] landed_i,
     input  logic [Classes-1:0][PtrWidth-1:0] whole_i,
-    output logic [Classes-1:0]               read_o,           // nothing of the class can be handed over before a further chunk lands
+    output logic [Classes-1:0]               read_o,            // nothing of the class can be handed over before a further chunk lands
     // places
     output logic                             word_read_o,
     output logic [PlaceWidth-1:0]            word_place_o,
@@ -44,37 +44,40 @@ module pst_deadline_lines
     input  logic                             word_cut_i,
     output logic                             line_read_o,
     output logic [PlaceWidth-1:0]            line_place_o,
-    output logic [ LineWidth-1:0]            line_beat_o,
-    input  logic [ DataWidth-1:0]            line_i,
+    output logic [LineWidth-1:0]             line_beat_o,
+    input  logic [DataWidth-1:0]             line_i,
     // queue of a class: room is kept for what was asked for
-    input  logic                             taken_valid_i,    // a frame of it was taken
+    input  logic                             taken_valid_i,     // a frame of it was taken
     input  logic [ClassWidth-1:0]            taken_class_i,
     output logic [ClassWidth-1:0]            asked_class_o,
-    input  logic [ FillWidth-1:0]            taken_count_i,    // of asked_class_o: frames taken, modulo 2 * Lines
+    input  logic [FillWidth-1:0]             taken_count_i,     // of asked_class_o: frames taken, modulo 2 * Lines
     // a place that was passed over comes back
     output logic                             passed_valid_o,
     input  logic                             passed_ready_i,
     output logic [ClassWidth-1:0]            passed_class_o,
     // skips: all that begins before serial, if there is any left (skip_hit_i, when it was counted)
-    input  logic                             skip_valid_i,
-    input  logic [ClassWidth-1:0]            skip_class_i,
-    input  serial_t                          skip_serial_i,
-    input  logic                             skip_done_i,      // pulse
+    input  pst_deadline_ports_pkg::cut_t     skip_i,
+    input  logic                             skip_done_i,       // pulse
     input  logic                             skip_hit_i,
     // headers, one by one, and the skip among them
     output logic                             m_valid_o,
     output logic                             m_skip_o,
-    output logic                             m_bare_o,         // no header: a chunk in which no frame begins, for what its meta tells
+    output logic                             m_bare_o,          // no header: a chunk in which no frame begins, for what its meta tells
     output logic [ClassWidth-1:0]            m_class_o,
     output logic [PtrWidth-2:0]              m_place_o,
     output header_t                          m_header_o,
     output meta_t                            m_meta_o,
     output logic                             m_bank_o,
-    output logic                             m_first_o,        // of its chunk
-    output logic                             m_last_o          // of its chunk: the place comes back with it
+    output logic                             m_first_o,         // of its chunk
+    output logic                             m_last_o           // of its chunk: the place comes back with it
 );
 
   typedef logic [ClassWidth-1:0] class_t;
+  class_t skip_class;
+  assign skip_class = class_t'(skip_i.class_);
+
+  logic unused_class;    // bits above ClassWidth
+  assign unused_class = ^skip_i.class_;
   typedef logic [PtrWidth-1:0] ptr_t;
   typedef logic [PlaceWidth-1:0] place_t;
   typedef logic [FillWidth-1:0] fill_t;
@@ -111,10 +114,10 @@ module pst_deadline_lines
   serial_t skip_to_mem[Classes];
   state_t state_mem[Classes];
 
-  assign mine      = skip_valid_i ? ~(Classes'(1) << skip_class_i) : '1;
-  assign held      = skip_valid_i && class_q == skip_class_i;
+  assign mine      = skip_i.valid ? ~(Classes'(1) << skip_class) : '1;
+  assign held      = skip_i.valid && class_q == skip_class;
   assign job_room  = jobs_q != '0;
-  assign send_skip = step_q == Pick && skip_valid_i && !skip_sent_q && job_room && !init_i;
+  assign send_skip = step_q == Pick && skip_i.valid && !skip_sent_q && job_room && !init_i;
   assign pick_take = step_q == Pick && pick_valid && !send_skip && !init_i;
 
   pst_deadline_pick #(
@@ -176,7 +179,7 @@ module pst_deadline_lines
 
     job.skip     = send_skip;
     job.bare     = !send_skip && tell;
-    job.class_id = send_skip ? skip_class_i : class_q;
+    job.class_id = send_skip ? skip_class : class_q;
     job.place    = at_q[class_q][PtrWidth-2:0];
     job.meta     = word_meta_i;
     job.bank     = word_bank_i;
@@ -193,7 +196,7 @@ module pst_deadline_lines
     if (again) wake_d[class_q] = 1'b1;
     if (landed_valid_i) wake_d[landed_class_i] = 1'b1;
     if (taken_valid_i) wake_d[taken_class_i] = 1'b1;
-    if (skip_done_i) wake_d[skip_class_i] = 1'b1;
+    if (skip_done_i) wake_d[skip_class] = 1'b1;
   end
 
   assign passed_valid_o = pass;
@@ -205,7 +208,7 @@ module pst_deadline_lines
 
   always_ff @(posedge clk_i) begin
     if (init_i || step_q == Decide) state_mem[init_i ? init_class_i : class_q] <= init_i ? '0 : state_new;
-    if (skip_done_i && skip_hit_i) skip_to_mem[skip_class_i] <= skip_serial_i;
+    if (skip_done_i && skip_hit_i) skip_to_mem[skip_class] <= skip_i.serial;
   end
 
   // What was handed over completely is known to be so a visit later; a chunk that lands takes the mark away.
@@ -226,8 +229,8 @@ module pst_deadline_lines
     if (step_q == Decide) read_q[class_q] <= spent && !held;
     if (landed_valid_i) read_q[landed_class_i] <= 1'b0;
     if (step_q == Decide && here_q && !held && !earlier) skipping_q[class_q] <= 1'b0;
-    if (skip_done_i && skip_hit_i) skipping_q[skip_class_i] <= 1'b1;
-    skip_sent_q <= (skip_sent_q || send_skip) && !skip_done_i && skip_valid_i;
+    if (skip_done_i && skip_hit_i) skipping_q[skip_class] <= 1'b1;
+    skip_sent_q <= (skip_sent_q || send_skip) && !skip_done_i && skip_i.valid;
     jobs_q      <= jobs_q - 2'(ask || tell || send_skip) + 2'(beat_done);
     if (rst_i) begin
       wake_q      <= '0;

@@ -19,55 +19,45 @@ module pst_deadline_mover
     localparam int unsigned BeatWidth  = $clog2(ChunkBeats),
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
 ) (
-    input  logic                   clk_i,
-    input  logic                   rst_i,
+    input  logic                    clk_i,
+    input  logic                    rst_i,
     // closed chunks, and their slots back
-    input  logic                   s_chunk_valid_i,
-    output logic                   s_chunk_ready_o,
-    input  logic [ ClassWidth-1:0] s_chunk_class_i,
-    input  serial_t                s_chunk_serial_i,
-    input  number_t                s_chunk_number_i,
-    input  meta_t                  s_chunk_meta_i,
-    output logic                   m_moved_valid_o,
-    output logic [ ClassWidth-1:0] m_moved_class_o,
-    output logic                   m_moved_slot_o,
-    output logic                   m_moved_looped_o,
+    input  logic                    s_chunk_valid_i,
+    output logic                    s_chunk_ready_o,
+    input  logic [ClassWidth-1:0]   s_chunk_class_i,
+    input  serial_t                 s_chunk_serial_i,
+    input  number_t                 s_chunk_number_i,
+    input  meta_t                   s_chunk_meta_i,
+    output logic                    m_moved_valid_o,
+    output logic [ClassWidth-1:0]   m_moved_class_o,
+    output logic                    m_moved_slot_o,
+    output logic                    m_moved_looped_o,
     // the tail's memory; data 2 cycles later
-    output logic                   m_read_valid_o,
-    output logic [ ClassWidth-1:0] m_read_class_o,
-    output logic                   m_read_slot_o,
-    output logic                   m_read_header_o,
-    output logic [  BeatWidth-1:0] m_read_beat_o,
-    input  logic [  DataWidth-1:0] m_read_data_i,
+    output logic                    m_read_valid_o,
+    output logic [ClassWidth-1:0]   m_read_class_o,
+    output logic                    m_read_slot_o,
+    output logic                    m_read_header_o,
+    output logic [BeatWidth-1:0]    m_read_beat_o,
+    input  logic [DataWidth-1:0]    m_read_data_i,
     // loop
-    input  logic [    Classes-1:0] loop_ok_i,   // knows of a push or of the end of a loop 4 cycles after it, at the latest
-    output logic                   m_loop_valid_o,
-    input  logic                   m_loop_ready_i,
-    output logic [ ClassWidth-1:0] m_loop_class_o,
-    output serial_t                m_loop_serial_o,
-    output logic [  DataWidth-1:0] m_loop_data_o,
-    output logic                   m_loop_last_o,
+    input  logic [Classes-1:0]      loop_ok_i,           // knows of a push or of the end of a loop 4 cycles after it, at the latest
+    output logic                    m_loop_valid_o,
+    input  logic                    m_loop_ready_i,
+    output logic [ClassWidth-1:0]   m_loop_class_o,
+    output serial_t                 m_loop_serial_o,
+    output logic [DataWidth-1:0]    m_loop_data_o,
+    output logic                    m_loop_last_o,
     // AXI4 write master, a burst a chunk
-    output logic                   m_axi_awvalid_o,
-    input  logic                   m_axi_awready_i,
-    output logic [  AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [            7:0] m_axi_awlen_o,
-    output logic                   m_axi_wvalid_o,
-    input  logic                   m_axi_wready_i,
-    output logic [  DataWidth-1:0] m_axi_wdata_o,
-    output logic [DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                   m_axi_wlast_o,
-    input  logic                   m_axi_bvalid_i,
-    output logic                   m_axi_bready_o,
-    input  logic [            1:0] m_axi_bresp_i,
+    output pst_axi_pkg::write_req_t m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t m_axi_write_i,
     // chunks in memory, to their classes' lists
-    output logic                   m_push_valid_o,
-    input  logic                   m_push_ready_i,
-    output logic [ ClassWidth-1:0] m_push_class_o,
-    output number_t                m_push_number_o,
-    output logic                   m_push_bad_o,    // the memory refused it
+    output logic                    m_push_valid_o,
+    input  logic                    m_push_ready_i,
+    output logic [ClassWidth-1:0]   m_push_class_o,
+    output number_t                 m_push_number_o,
+    output logic                    m_push_bad_o,        // the memory refused it
     // a chunk of the class is on its way
-    output logic [    Classes-1:0] busy_o
+    output logic [Classes-1:0]      busy_o
 );
 
   localparam int unsigned ChunkBytes   = ChunkBeats * DataWidth / 8;
@@ -210,16 +200,16 @@ module pst_deadline_mover
       .level_o  ()
   );
 
-  assign out_taken       = out_valid && (out.tag.loop ? m_loop_ready_i : m_axi_wready_i);
-  assign m_loop_valid_o  = out_valid && out.tag.loop;
-  assign m_loop_class_o  = out.tag.class_id;
-  assign m_loop_serial_o = out.tag.serial;
-  assign m_loop_data_o   = out.data;
-  assign m_loop_last_o   = out.tag.last;
-  assign m_axi_wvalid_o  = out_valid && !out.tag.loop;
-  assign m_axi_wdata_o   = out.data;
-  assign m_axi_wstrb_o   = '1;
-  assign m_axi_wlast_o   = out.tag.last;
+  assign out_taken            = out_valid && (out.tag.loop ? m_loop_ready_i : m_axi_write_i.wready);
+  assign m_loop_valid_o       = out_valid && out.tag.loop;
+  assign m_loop_class_o       = out.tag.class_id;
+  assign m_loop_serial_o      = out.tag.serial;
+  assign m_loop_data_o        = out.data;
+  assign m_loop_last_o        = out.tag.last;
+  assign m_axi_write_o.wvalid = out_valid && !out.tag.loop;
+  assign m_axi_write_o.wdata  = out.data;
+  assign m_axi_write_o.wstrb  = '1;
+  assign m_axi_write_o.wlast  = out.tag.last;
 
   // ---- Memory: address with the choice, push with the response ----
   stored_t pending;
@@ -240,13 +230,16 @@ module pst_deadline_mover
       .s_valid_i(chosen && !loop),
       .s_ready_o(address_ready),
       .s_data_i ({s_chunk_number_i, 8'(job.last)}),
-      .m_valid_o(m_axi_awvalid_o),
-      .m_ready_i(m_axi_awready_i),
-      .m_data_o ({address_number, m_axi_awlen_o}),
+      .m_valid_o(m_axi_write_o.awvalid),
+      .m_ready_i(m_axi_write_i.awready),
+      .m_data_o ({address_number, m_axi_write_o.awlen}),
       .level_o  ()
   );
 
-  assign m_axi_awaddr_o = AddrWidth'(address_number) << $clog2(ChunkBytes);
+  logic [AddrWidth-1:0] address;
+
+  assign address              = AddrWidth'(address_number) << $clog2(ChunkBytes);
+  assign m_axi_write_o.awaddr = pst_axi_pkg::addr_t'(address);
 
   pst_fifo #(
       .Width($bits(stored_t)),
@@ -263,8 +256,8 @@ module pst_deadline_mover
       .level_o  ()
   );
 
-  assign m_axi_bready_o = pending_valid && push_ready;
-  assign answered       = m_axi_bready_o && m_axi_bvalid_i;
+  assign m_axi_write_o.bready = pending_valid && push_ready;
+  assign answered             = m_axi_write_o.bready && m_axi_write_i.bvalid;
 
   pst_fifo #(
       .Width($bits(push_t)),
@@ -274,7 +267,7 @@ module pst_deadline_mover
       .rst_i,
       .s_valid_i(answered),
       .s_ready_o(push_ready),
-      .s_data_i ({pending, m_axi_bresp_i >= 2'b10}),
+      .s_data_i ({pending, m_axi_write_i.bresp >= 2'b10}),
       .m_valid_o(m_push_valid_o),
       .m_ready_i(m_push_ready_i),
       .m_data_o (push),
@@ -322,7 +315,7 @@ module pst_deadline_mover
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_beats_have_room : assert (in_ready || !read_q[1]);
-      a_response_was_asked_for : assert (!m_axi_bvalid_i || pending_valid) else $error("a response without a burst");
+      a_response_was_asked_for : assert (!m_axi_write_i.bvalid || pending_valid) else $error("a response without a burst");
       if (less) a_stored_was_counted : assert (storing_q[pushed_class_q[SettleCycles-1]] != '0);
       if (looped_q[SettleCycles-1]) a_looped_was_counted : assert (looping_q[looped_class_q[SettleCycles-1]]);
       if (chosen) a_chunk_is_no_longer_than_that : assert (32'(beats) <= ChunkBeats && headers != '0);

@@ -23,67 +23,62 @@ module pst_deadline_queues
     localparam int unsigned PtrWidth   = $clog2(Places) + 1,
     localparam int unsigned FillWidth  = $clog2(Lines) + 1
 ) (
-    input  logic                  clk_i,
-    input  logic                  rst_i,
-    input  logic                  init_i,
-    input  logic [ClassWidth-1:0] init_class_i,
+    input  logic                              clk_i,
+    input  logic                              rst_i,
+    input  logic                              init_i,
+    input  logic [ClassWidth-1:0]             init_class_i,
     // headers, or the skip
-    input  logic                  s_valid_i,
-    input  logic                  s_skip_i,
-    input  logic                  s_bare_i,          // no header: what the meta tells is all
-    input  logic [ClassWidth-1:0] s_class_i,
-    input  logic [  PtrWidth-2:0] s_place_i,
-    input  header_t               s_header_i,
-    input  meta_t                 s_meta_i,
-    input  logic                  s_bank_i,
-    input  logic                  s_first_i,
-    input  logic                  s_last_i,
+    input  logic                              s_valid_i,
+    input  logic                              s_skip_i,
+    input  logic                              s_bare_i,            // no header: what the meta tells is all
+    input  logic [ClassWidth-1:0]             s_class_i,
+    input  logic [PtrWidth-2:0]               s_place_i,
+    input  header_t                           s_header_i,
+    input  meta_t                             s_meta_i,
+    input  logic                              s_bank_i,
+    input  logic                              s_first_i,
+    input  logic                              s_last_i,
     // the skip: frames and bytes of the class before it; what it found
-    input  logic [          31:0] skip_frames_i,
-    input  logic [          39:0] skip_bytes_i,
-    output logic                  skip_done_o,
-    output logic                  skip_hit_o,        // there were frames left
+    input  logic [31:0]                       skip_frames_i,
+    input  logic [39:0]                       skip_bytes_i,
+    output logic                              skip_done_o,
+    output logic                              skip_hit_o,          // there were frames left
     // frames that went by
-    output logic                  ev_passed_valid_o,
-    output logic                  ev_passed_lost_o,
-    output logic [ClassWidth-1:0] ev_passed_class_o,
-    output logic [          31:0] ev_passed_frames_o,
-    output logic [          39:0] ev_passed_bytes_o,
+    output pst_deadline_ports_pkg::passed_t   ev_passed_o,
     // column of a wide port: all of these inputs but hold_i are 0 where Columns is 1
-    input  logic [           2:0] column_i,
-    input  logic                  s_token_valid_i,
-    input  logic [ClassWidth-1:0] s_token_class_i,
-    output logic                  m_token_valid_o,
-    output logic [ClassWidth-1:0] m_token_class_o,
-    input  logic                  hold_i,            // nothing is to be taken to be sent
+    input  logic [2:0]                        column_i,
+    input  pst_deadline_ports_pkg::of_class_t s_token_i,
+    output pst_deadline_ports_pkg::of_class_t m_token_o,
+    input  logic                              hold_i,              // nothing is to be taken to be sent
     // encoder
-    output logic                  m_head_valid_o,
-    input  logic                  m_head_ready_i,
-    output logic [ClassWidth-1:0] m_head_class_o,
-    output time_t                 m_head_deadline_o,
-    output logic                  take_ready_o,
-    input  logic                  take_valid_i,
-    input  logic [ClassWidth-1:0] take_class_i,
-    input  logic                  take_drop_i,
-    output logic                  next_valid_o,
-    output time_t                 next_deadline_o,
+    output pst_deadline_ports_pkg::head_t     m_head_o,
+    input  logic                              m_head_ready_i,
+    output logic                              take_ready_o,
+    input  pst_deadline_ports_pkg::take_t     take_i,
+    output pst_deadline_ports_pkg::next_t     next_o,
     // frames that a class had taken, modulo 2 * Lines
-    input  logic [ClassWidth-1:0] asked_class_i,
-    output logic [ FillWidth-1:0] taken_count_o,
+    input  logic [ClassWidth-1:0]             asked_class_i,
+    output logic [FillWidth-1:0]              taken_count_o,
     // a frame that is taken to be sent, or dropped
-    output logic                  m_frame_valid_o,
-    output logic                  m_frame_drop_o,
-    output logic                  m_frame_last_o,    // the last of its chunk: the place comes back
-    output logic [ClassWidth-1:0] m_frame_class_o,
-    output logic [  PtrWidth-2:0] m_frame_place_o,
-    output logic [           9:0] m_frame_start_o,   // unit of the chunk's data
-    output logic [           6:0] m_frame_beats_o,   // beats of data in the chunk
-    output logic                  m_frame_bank_o,    // of the chunk's first data beat
-    output header_t               m_frame_header_o,
-    input  logic [$clog2(Decided+1)-1:0] waiting_i   // frames that wait to be sent
+    output logic                              m_frame_valid_o,
+    output logic                              m_frame_drop_o,
+    output logic                              m_frame_last_o,      // the last of its chunk: the place comes back
+    output logic [ClassWidth-1:0]             m_frame_class_o,
+    output logic [PtrWidth-2:0]               m_frame_place_o,
+    output logic [9:0]                        m_frame_start_o,     // unit of the chunk's data
+    output logic [6:0]                        m_frame_beats_o,     // beats of data in the chunk
+    output logic                              m_frame_bank_o,      // of the chunk's first data beat
+    output header_t                           m_frame_header_o,
+    input  logic [$clog2(Decided+1)-1:0]      waiting_i            // frames that wait to be sent
 );
 
   typedef logic [ClassWidth-1:0] class_t;
+  class_t take_class, token_class;
+  assign take_class  = class_t'(take_i.class_);
+  assign token_class = class_t'(s_token_i.class_);
+
+  logic unused_classes;    // bits above ClassWidth
+  assign unused_classes = ^{take_i.class_, s_token_i.class_};
   typedef logic [FillWidth-1:0] fill_t;
   typedef logic [FillWidth-2:0] index_t;
   typedef logic [ClassWidth+FillWidth-2:0] slot_t;
@@ -165,15 +160,15 @@ module pst_deadline_queues
   end
 
   always_ff @(posedge clk_i) begin
-    ev_passed_valid_o  <= s_valid_i && (s_skip_i ? hit : some_lost);
-    ev_passed_lost_o   <= !s_skip_i;
-    ev_passed_class_o  <= s_class_i;
-    ev_passed_frames_o <= s_skip_i ? left.frames : lost.frames;
-    ev_passed_bytes_o  <= s_skip_i ? left.bytes : lost.bytes;
+    ev_passed_o.valid  <= s_valid_i && (s_skip_i ? hit : some_lost);
+    ev_passed_o.lost   <= !s_skip_i;
+    ev_passed_o.class_ <= 8'(s_class_i);
+    ev_passed_o.frames <= s_skip_i ? left.frames : lost.frames;
+    ev_passed_o.bytes  <= s_skip_i ? left.bytes : lost.bytes;
     skip_done_o        <= s_valid_i && s_skip_i;
     skip_hit_o         <= hit;
     if (rst_i) begin
-      ev_passed_valid_o <= 1'b0;
+      ev_passed_o.valid <= 1'b0;
       skip_done_o       <= 1'b0;
     end
   end
@@ -183,9 +178,9 @@ module pst_deadline_queues
   logic next_stop;   // the frame behind the one that is taken waits
   fill_t take_at;
 
-  assign take_at         = taken_mem[take_class_i];
-  assign next_valid_o    = put_mem[take_class_i] - take_at != fill_t'(1) && !next_stop;
-  assign next_deadline_o = deadline_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
+  assign take_at         = taken_mem[take_class];
+  assign next_o.valid    = put_mem[take_class] - take_at != fill_t'(1) && !next_stop;
+  assign next_o.deadline = deadline_mem[slot(take_class, index_t'(take_at + 1'b1))];
   assign taken_count_o   = taken_mem[asked_class_i];
 
   logic frame_valid_q, frame_drop_q;
@@ -196,10 +191,10 @@ module pst_deadline_queues
   assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !hold_i;
 
   always_ff @(posedge clk_i) begin
-    if (init_i || take_valid_i) taken_mem[init_i ? init_class_i : take_class_i] <= init_i ? '0 : take_at + 1'b1;
-    frame_valid_q <= take_valid_i;
-    frame_drop_q  <= take_drop_i;
-    frame_class_q <= take_class_i;
+    if (init_i || take_i.valid) taken_mem[init_i ? init_class_i : take_class] <= init_i ? '0 : take_at + 1'b1;
+    frame_valid_q <= take_i.valid;
+    frame_drop_q  <= take_i.drop;
+    frame_class_q <= take_class;
     frame_at_q    <= index_t'(take_at);
     if (rst_i) frame_valid_q <= 1'b0;
   end
@@ -236,7 +231,7 @@ module pst_deadline_queues
   assign head_room  = !head_valid_q || m_head_ready_i;
   assign found_go   = head_room && !found_waits;
   assign pick_take  = pick_valid && (!found_valid_q || found_go);
-  assign head_class = token_go ? s_token_class_i : found_class_q;
+  assign head_class = token_go ? token_class : found_class_q;
 
   always_ff @(posedge clk_i) begin
     if (pick_take) found_class_q <= pick_class;
@@ -246,13 +241,13 @@ module pst_deadline_queues
       head_class_q    <= head_class;
       head_deadline_q <= deadline_mem[slot(head_class, index_t'(taken_mem[head_class]))];
     end
-    if (take_valid_i && !next_valid_o) begin
-      filled_q[take_class_i] <= put_mem[take_class_i] - take_at != fill_t'(1);
-      shown_q[take_class_i]  <= 1'b0;
+    if (take_i.valid && !next_o.valid) begin
+      filled_q[take_class] <= put_mem[take_class] - take_at != fill_t'(1);
+      shown_q[take_class]  <= 1'b0;
     end
     if (put) filled_q[s_class_i] <= 1'b1;
     if (pick_take) shown_q[pick_class] <= 1'b1;
-    if (token_go) shown_q[s_token_class_i] <= 1'b1;
+    if (token_go) shown_q[token_class] <= 1'b1;
     if (found_valid_q && found_go && found_gap) shown_q[found_class_q] <= 1'b0;
     if (rst_i) begin
       found_valid_q <= 1'b0;
@@ -279,33 +274,36 @@ module pst_deadline_queues
     end
 
     assign front        = slot(found_class_q, index_t'(taken_mem[found_class_q]));
-    assign next_gapped  = gapped_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
-    assign token_gapped = gapped_mem[slot(s_token_class_i, index_t'(taken_mem[s_token_class_i]))];
+    assign next_gapped  = gapped_mem[slot(take_class, index_t'(take_at + 1'b1))];
+    assign token_gapped = gapped_mem[slot(token_class, index_t'(taken_mem[token_class]))];
     // Behind a chunk without a header no frame of its class waits: what was lost before it is owed at once.
-    assign skipped      = ev_passed_valid_o && (!ev_passed_lost_o || bare_q);
+    assign skipped      = ev_passed_o.valid && (!ev_passed_o.lost || bare_q);
     assign found_gap    = gapped_mem[front] && !counted_q[found_class_q];
     assign found_waits  = found_gap && skipped;
     assign gap_goes     = found_valid_q && found_go && found_gap;
-    assign next_stop    = stop[take_class_i] || next_gapped;
-    assign token_go     = s_token_valid_i && filled_q[s_token_class_i] && !owed[s_token_class_i] && head_room && !found_valid_q
-                       && (!token_gapped || counted_q[s_token_class_i]);
+    assign next_stop    = stop[take_class] || next_gapped;
+    assign token_go     = s_token_i.valid && filled_q[token_class] && !owed[token_class] && head_room && !found_valid_q
+                       && (!token_gapped || counted_q[token_class]);
 
     always_ff @(posedge clk_i) begin
       bare_q <= s_bare_i;
-      if (take_valid_i) counted_q[take_class_i] <= 1'b0;
+      if (take_i.valid) counted_q[take_class] <= 1'b0;
       if (gap_goes) counted_q[found_class_q] <= 1'b1;
       if (rst_i) counted_q <= '0;
     end
+
+    class_t token_sent;
+    assign m_token_o.class_ = 8'(token_sent);
 
     pst_deadline_token #(
         .Classes(Classes), .Columns(Columns), .RunFrames(RunFrames)
     ) u_token (
         .clk_i, .rst_i, .column_i,
-        .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o,
+        .s_token_valid_i(s_token_i.valid), .s_token_class_i(token_class), .m_token_valid_o(m_token_o.valid), .m_token_class_o(token_sent),
         .shown_i(shown_q), .may_o(may), .owed_o(owed), .stop_o(stop),
-        .take_valid_i, .take_class_i,
-        .gone_valid_i(skipped || gap_goes), .gone_class_i(skipped ? ev_passed_class_o : found_class_q),
-        .gone_frames_i(skipped ? ev_passed_frames_o : 32'(gap_mem[front]))
+        .take_valid_i(take_i.valid), .take_class_i(take_class),
+        .gone_valid_i(skipped || gap_goes), .gone_class_i(skipped ? class_t'(ev_passed_o.class_) : found_class_q),
+        .gone_frames_i(skipped ? ev_passed_o.frames : 32'(gap_mem[front]))
     );
   end else begin : g_alone
     logic unused_column;
@@ -314,23 +312,20 @@ module pst_deadline_queues
     assign found_gap       = 1'b0;
     assign found_waits     = 1'b0;
     assign token_go        = 1'b0;
-    assign m_token_valid_o = 1'b0;
-    assign m_token_class_o = '0;
-    assign unused_column   = ^{column_i, s_token_valid_i, s_token_class_i};
+    assign m_token_o       = '0;
+    assign unused_column   = ^{column_i, s_token_i, token_class};
   end
 
-  assign m_head_valid_o    = head_valid_q;
-  assign m_head_class_o    = head_class_q;
-  assign m_head_deadline_o = head_deadline_q;
+  assign m_head_o = '{valid: head_valid_q, class_: 8'(head_class_q), deadline: head_deadline_q};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i && !init_i) begin
       if (put) a_queue_has_room : assert (put_at - taken_mem[s_class_i] < fill_t'(Lines));
-      if (take_valid_i) begin
-        a_taken_is_there : assert (put_mem[take_class_i] != take_at && shown_q[take_class_i])
-        else $error("class %0d is taken, and has no head", take_class_i);
-        a_send_has_room : assert (take_drop_i || take_ready_o);
+      if (take_i.valid) begin
+        a_taken_is_there : assert (put_mem[take_class] != take_at && shown_q[take_class])
+        else $error("class %0d is taken, and has no head", take_class);
+        a_send_has_room : assert (take_i.drop || take_ready_o);
       end
     end
   end

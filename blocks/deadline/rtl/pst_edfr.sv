@@ -38,100 +38,44 @@ module pst_edfr
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
 ) (
-    input  logic                   clk_i,
-    input  logic                   rst_i,
-    output logic                   init_done_o,
-    output time_t                  now_o,               // this cycle's number: deadlines are on this clock
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    output logic                               init_done_o,
+    output time_t                              now_o,               // this cycle's number: deadlines are on this clock
     // settings: class of a DSCP, 64 and above: of all else; for how many cycles frames of a class may wait, below 2^30
-    input  logic                   set_dscp_valid_i,
-    input  logic [            6:0] set_dscp_i,
-    input  logic [ ClassWidth-1:0] set_dscp_class_i,
-    input  logic                   s_set_valid_i,
-    output logic                   s_set_ready_o,
-    input  logic [ ClassWidth-1:0] s_set_class_i,
-    input  logic [           31:0] s_set_cycles_i,
-    input  logic [ CountWidth-1:0] limit_i,             // chunks in use at most: a frame that would take a further one is dropped; 0: all
+    input  logic                               set_dscp_valid_i,
+    input  logic [6:0]                         set_dscp_i,
+    input  logic [ClassWidth-1:0]              set_dscp_class_i,
+    input  pst_deadline_ports_pkg::set_t       s_set_i,
+    output logic                               s_set_ready_o,
+    input  logic [CountWidth-1:0]              limit_i,             // chunks in use at most, else frames are dropped; 0: all
     // frames in
-    input  logic                   s_valid_i,
-    output logic                   s_ready_o,
-    input  logic [  DataWidth-1:0] s_data_i,
-    input  logic [            6:0] s_bytes_last_i,      // 1..64, in the last beat
-    input  logic                   s_last_i,
-    input  logic                   s_bad_i,             // in the last beat
-    input  logic [ ClassWidth-1:0] s_class_i,           // with ClassFromUser, at the first beat
-    input  logic [           15:0] s_user_i,            // stands beside every beat, comes out with the frame
-    input  time_t                  s_arrived_i,         // with ArrivedGiven, at the first beat: a cycle of now_o's that is over
+    input  pst_deadline_ports_pkg::frame_in_t  s_i,
+    output logic                               s_ready_o,
     // frames out
-    output logic                   m_valid_o,
-    input  logic                   m_ready_i,
-    output logic [  DataWidth-1:0] m_data_o,
-    output logic [            6:0] m_bytes_last_o,
-    output logic                   m_last_o,
-    output logic [ ClassWidth-1:0] m_class_o,
-    output time_t                  m_deadline_o,
-    output logic [           15:0] m_user_o,
+    output pst_deadline_ports_pkg::frame_out_t m_o,
+    input  logic                               m_ready_i,
     // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent; what was
-    input  logic [            2:0] column_i,            // constant; all of these inputs but hold_i are 0 where Columns is 1
-    input  logic                   s_token_valid_i,
-    input  logic [ ClassWidth-1:0] s_token_class_i,
-    output logic                   m_token_valid_o,
-    output logic [ ClassWidth-1:0] m_token_class_o,
-    input  logic                   hold_i,
-    output logic                   m_decided_valid_o,
-    output logic [ ClassWidth-1:0] m_decided_class_o,
-    output logic [           10:0] m_decided_segments_o,  // of 64 byte
-    output logic                   m_void_o,            // with m_valid_o: the frame is over; a word of no data stands for it
+    input  logic [2:0]                         column_i,            // constant; all of these inputs but hold_i are 0 where Columns is 1
+    input  pst_deadline_ports_pkg::of_class_t  s_token_i,
+    output pst_deadline_ports_pkg::of_class_t  m_token_o,
+    input  logic                               hold_i,
+    output pst_deadline_ports_pkg::decided_t   m_decided_o,
     // AXI4 master: bursts of up to a chunk, one id each way
-    output logic                   m_axi_awvalid_o,
-    input  logic                   m_axi_awready_i,
-    output logic [  AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [            7:0] m_axi_awlen_o,
-    output logic                   m_axi_wvalid_o,
-    input  logic                   m_axi_wready_i,
-    output logic [  DataWidth-1:0] m_axi_wdata_o,
-    output logic [DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic                   m_axi_wlast_o,
-    input  logic                   m_axi_bvalid_i,
-    output logic                   m_axi_bready_o,
-    input  logic [            1:0] m_axi_bresp_i,
-    output logic                   m_axi_arvalid_o,
-    input  logic                   m_axi_arready_i,
-    output logic [  AddrWidth-1:0] m_axi_araddr_o,
-    output logic [            7:0] m_axi_arlen_o,
-    input  logic                   m_axi_rvalid_i,
-    output logic                   m_axi_rready_o,
-    input  logic [  DataWidth-1:0] m_axi_rdata_i,
-    input  logic [            1:0] m_axi_rresp_i,
-    input  logic                   m_axi_rlast_i,
+    output pst_axi_pkg::write_req_t            m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t            m_axi_write_i,
+    output pst_axi_pkg::read_req_t             m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t             m_axi_read_i,
     // events: refused at the input (FateBad, FateLength); through the tail (FateTaken, FateNoChunk)
-    output logic                   ev_refused_valid_o,
-    output logic [ ClassWidth-1:0] ev_refused_class_o,
-    output logic [           31:0] ev_refused_bytes_o,
-    output fate_e                  ev_refused_reason_o,
-    output logic [           15:0] ev_refused_user_o,
-    output logic                   ev_fate_valid_o,
-    output logic [ ClassWidth-1:0] ev_fate_class_o,
-    output logic [           15:0] ev_fate_bytes_o,
-    output fate_e                  ev_fate_reason_o,
-    output logic [           15:0] ev_fate_user_o,
-    output time_t                  ev_fate_deadline_o,
+    output pst_deadline_ports_pkg::refused_t   ev_refused_o,
+    output pst_deadline_ports_pkg::fate_t      ev_fate_o,
     // over: found by the encoder, by the last check; passed over by a skip, or lost by a memory error
-    output logic                   ev_expired_valid_o,
-    output logic [ ClassWidth-1:0] ev_expired_class_o,
-    output logic [           15:0] ev_expired_bytes_o,
-    output logic [           15:0] ev_expired_user_o,
-    output logic                   ev_late_valid_o,
-    output logic [ ClassWidth-1:0] ev_late_class_o,
-    output logic [           15:0] ev_late_bytes_o,
-    output logic [           15:0] ev_late_user_o,
-    output logic                   ev_passed_valid_o,
-    output logic                   ev_passed_lost_o,
-    output logic [ ClassWidth-1:0] ev_passed_class_o,
-    output logic [           31:0] ev_passed_frames_o,
-    output logic [           39:0] ev_passed_bytes_o,
+    output pst_deadline_ports_pkg::gone_t      ev_expired_o,
+    output pst_deadline_ports_pkg::gone_t      ev_late_o,
+    output pst_deadline_ports_pkg::passed_t    ev_passed_o,
     // state: chunks that are free; a frame has been decided to be sent and has not left
-    output logic [ CountWidth-1:0] free_o,
-    output logic                   sending_o
+    output logic [CountWidth-1:0]              free_o,
+    output logic                               sending_o
 );
 
   if (Chunks < 2 * Classes + 2 * (most_further(ChunkBeats, MaxFrameBytes) + 1)) begin : g_bad_chunks
@@ -173,7 +117,7 @@ module pst_edfr
   logic class_valid, class_ready, class_last, class_bad, due_valid, due_ready, due_last, due_bad;
   logic [DataWidth-1:0] class_data, due_data;
   logic [6:0] class_bytes, due_bytes;
-  class_t class_class, due_class, set_class;
+  class_t class_class, due_class, set_class, refused_class, fate_class;
   logic [15:0] class_user, due_user;
   time_t class_arrived;
   time_t due_deadline;
@@ -185,8 +129,8 @@ module pst_edfr
   ) u_class (
       .clk_i, .rst_i,
       .set_valid_i(set_dscp_valid_i), .set_dscp_i, .set_class_i(set_dscp_class_i),
-      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i,
-      .s_user_i({s_arrived_i, s_user_i}),
+      .s_valid_i(s_i.valid), .s_ready_o, .s_data_i(s_i.data), .s_bytes_i(s_i.bytes_last), .s_last_i(s_i.last), .s_bad_i(s_i.bad),
+      .s_class_i(class_t'(s_i.class_)), .s_user_i({s_i.arrived, s_i.user}),
       .m_valid_o(class_valid), .m_ready_i(class_ready), .m_data_o(class_data), .m_bytes_o(class_bytes), .m_last_o(class_last),
       .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o({class_arrived, class_user})
   );
@@ -195,13 +139,13 @@ module pst_edfr
       .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16), .ArrivedGiven(ArrivedGiven)
   ) u_due (
       .clk_i, .rst_i, .init_done_o(due_done), .now_i(now_q),
-      .s_set_valid_i, .s_set_ready_o, .s_set_class_i, .s_set_cycles_i,
+      .s_set_valid_i(s_set_i.valid), .s_set_ready_o, .s_set_class_i(class_t'(s_set_i.class_)), .s_set_cycles_i(s_set_i.cycles),
       .m_set_valid_o(set_valid), .m_set_ready_i(set_ready), .m_set_class_o(set_class), .m_set_cycles_o(set_cycles),
       .s_valid_i(class_valid), .s_ready_o(class_ready), .s_data_i(class_data), .s_bytes_last_i(class_bytes), .s_last_i(class_last),
       .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user), .s_arrived_i(class_arrived),
       .m_valid_o(due_valid), .m_ready_i(due_ready), .m_data_o(due_data), .m_bytes_last_o(due_bytes), .m_last_o(due_last),
       .m_bad_o(due_bad), .m_class_o(due_class), .m_deadline_o(due_deadline), .m_user_o(due_user),
-      .refused_i(ev_refused_valid_o), .fate_i(ev_fate_valid_o)
+      .refused_i(ev_refused_o.valid), .fate_i(ev_fate_o.valid)
   );
 
   // ---- Whole frames into chunks ----
@@ -216,8 +160,8 @@ module pst_edfr
       .clk_i, .rst_i,
       .s_valid_i(due_valid), .s_ready_o(due_ready), .s_data_i(due_data), .s_bytes_last_i(due_bytes), .s_last_i(due_last),
       .s_bad_i(due_bad), .s_class_i(due_class), .s_deadline_i(due_deadline), .s_user_i(due_user),
-      .m_refused_valid_o(ev_refused_valid_o), .m_refused_class_o(ev_refused_class_o), .m_refused_bytes_o(ev_refused_bytes_o),
-      .m_refused_reason_o(ev_refused_reason_o), .m_refused_user_o(ev_refused_user_o),
+      .m_refused_valid_o(ev_refused_o.valid), .m_refused_class_o(refused_class), .m_refused_bytes_o(ev_refused_o.bytes),
+      .m_refused_reason_o(ev_refused_o.reason), .m_refused_user_o(ev_refused_o.user),
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_class_o(meta_class), .m_meta_header_o(meta_header),
       .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data)
   );
@@ -236,8 +180,10 @@ module pst_edfr
   header_t fate_header;
   logic below_limit, unused_fate;
 
-  assign ev_fate_user_o     = fate_header.user;
-  assign ev_fate_deadline_o = fate_header.deadline;
+  assign ev_refused_o.class_ = 8'(refused_class);
+  assign ev_fate_o.class_    = 8'(fate_class);
+  assign ev_fate_o.user      = fate_header.user;
+  assign ev_fate_o.deadline  = fate_header.deadline;
   assign unused_fate        = ^fate_header.bytes;
   assign below_limit        = limit_i == '0 || CountWidth'(Chunks) - free_o < limit_i;
 
@@ -249,8 +195,8 @@ module pst_edfr
       .clk_i, .rst_i, .init_done_o(tail_done),
       .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_class_i(meta_class), .s_meta_header_i(meta_header),
       .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data),
-      .m_fate_valid_o(ev_fate_valid_o), .m_fate_class_o(ev_fate_class_o), .m_fate_bytes_o(ev_fate_bytes_o),
-      .m_fate_reason_o(ev_fate_reason_o), .m_fate_header_o(fate_header),
+      .m_fate_valid_o(ev_fate_o.valid), .m_fate_class_o(fate_class), .m_fate_bytes_o(ev_fate_o.bytes),
+      .m_fate_reason_o(ev_fate_o.reason), .m_fate_header_o(fate_header),
       .s_number_valid_i(number_valid && below_limit), .s_number_ready_o(number_ready), .s_number_i(number_t'(number)),
       .more_numbers_i(free_o != '0 && below_limit),
       .dry_i(dry & loop_ok & ~busy),
@@ -281,34 +227,36 @@ module pst_edfr
       .loop_ok_i(loop_ok),
       .m_loop_valid_o(loop_valid), .m_loop_ready_i(loop_ready), .m_loop_class_o(loop_class), .m_loop_serial_o(loop_serial),
       .m_loop_data_o(loop_data), .m_loop_last_o(loop_last),
-      .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awaddr_o, .m_axi_awlen_o, .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o,
-      .m_axi_wstrb_o, .m_axi_wlast_o, .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i,
+      .m_axi_write_o, .m_axi_write_i,
       .m_push_valid_o(moved_push_valid), .m_push_ready_i(moved_push_ready), .m_push_class_o(moved_push_class),
       .m_push_number_o(moved_push_number), .m_push_bad_o(moved_push_bad),
       .busy_o(busy)
   );
 
   // ---- Lists of chunks in memory ----
-  logic push_valid, push_ready, push_bad, pop_valid, pop_ready, popped_valid, popped_bad, free_valid, free_ready;
-  logic splice_valid, splice_ready, splice_all;
-  class_t push_class, pop_class, splice_class;
-  number_t push_number, free_number, splice_number, splice_previous;
+  logic push_ready, pop_ready, free_ready, splice_ready;
+  pst_deadline_ports_pkg::push_t push;
+  pst_deadline_ports_pkg::of_class_t pop;
+  pst_deadline_ports_pkg::popped_t popped;
+  pst_deadline_ports_pkg::free_t free_chunk;
+  pst_deadline_ports_pkg::splice_t splice;
   logic [ChunksWidth-1:0] popped_number;
-  logic [20:0] splice_count;
+
+  assign popped.number = number_t'(popped_number);
 
   pst_chunk_lists #(
       .Classes(Classes), .Chunks(Chunks)
   ) u_lists (
       .clk_i, .rst_i,
       .m_number_valid_o(number_valid), .m_number_ready_i(number_ready && below_limit), .m_number_o(number),
-      .s_push_valid_i(push_valid), .s_push_ready_o(push_ready), .s_push_class_i(push_class),
-      .s_push_number_i(ChunksWidth'(push_number)), .s_push_bad_i(push_bad),
-      .s_pop_valid_i(pop_valid), .s_pop_ready_o(pop_ready), .s_pop_class_i(pop_class),
-      .m_popped_valid_o(popped_valid), .m_popped_number_o(popped_number), .m_popped_bad_o(popped_bad),
-      .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_number_i(ChunksWidth'(free_number)),
-      .s_splice_valid_i(splice_valid), .s_splice_ready_o(splice_ready), .s_splice_class_i(splice_class), .s_splice_all_i(splice_all),
-      .s_splice_number_i(ChunksWidth'(splice_number)), .s_splice_previous_i(ChunksWidth'(splice_previous)),
-      .s_splice_count_i(CountWidth'(splice_count)),
+      .s_push_valid_i(push.valid), .s_push_ready_o(push_ready), .s_push_class_i(class_t'(push.class_)),
+      .s_push_number_i(ChunksWidth'(push.number)), .s_push_bad_i(push.bad),
+      .s_pop_valid_i(pop.valid), .s_pop_ready_o(pop_ready), .s_pop_class_i(class_t'(pop.class_)),
+      .m_popped_valid_o(popped.valid), .m_popped_number_o(popped_number), .m_popped_bad_o(popped.bad),
+      .s_free_valid_i(free_chunk.valid), .s_free_ready_o(free_ready), .s_free_number_i(ChunksWidth'(free_chunk.number)),
+      .s_splice_valid_i(splice.valid), .s_splice_ready_o(splice_ready), .s_splice_class_i(class_t'(splice.class_)),
+      .s_splice_all_i(splice.all), .s_splice_number_i(ChunksWidth'(splice.number)), .s_splice_previous_i(ChunksWidth'(splice.previous)),
+      .s_splice_count_i(CountWidth'(splice.count)),
       .empty_o(), .free_o, .init_done_o(lists_done)
   );
 
@@ -339,9 +287,13 @@ module pst_edfr
   end
 
   // ---- Head side, and which class is next ----
-  logic head_valid, head_ready, take_valid, take_ready, take_drop, next_valid;
-  class_t head_class, take_class;
-  time_t head_deadline, next_deadline;
+  logic head_ready, take_ready;
+  class_t take_class;
+  pst_deadline_ports_pkg::head_t head;
+  pst_deadline_ports_pkg::take_t take;
+  pst_deadline_ports_pkg::next_t next;
+
+  assign take.class_ = 8'(take_class);
 
   pst_deadline_head #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .MinFrameBytes(MinFrameBytes),
@@ -349,29 +301,16 @@ module pst_edfr
       .Columns(Columns), .RunFrames(RunFrames)
   ) u_head (
       .clk_i, .rst_i, .init_done_o(head_done), .now_i(now_q),
-      .s_loop_valid_i(loop_valid), .s_loop_ready_o(loop_ready), .s_loop_class_i(loop_class), .s_loop_serial_i(loop_serial),
-      .s_loop_data_i(loop_data), .s_loop_last_i(loop_last), .loop_ok_o(loop_ok), .dry_o(dry),
-      .s_push_valid_i(moved_push_valid), .s_push_ready_o(moved_push_ready), .s_push_class_i(moved_push_class),
-      .s_push_number_i(moved_push_number), .s_push_bad_i(moved_push_bad),
-      .m_push_valid_o(push_valid), .m_push_ready_i(push_ready), .m_push_class_o(push_class), .m_push_number_o(push_number),
-      .m_push_bad_o(push_bad),
-      .m_pop_valid_o(pop_valid), .m_pop_ready_i(pop_ready), .m_pop_class_o(pop_class),
-      .s_popped_valid_i(popped_valid), .s_popped_number_i(number_t'(popped_number)), .s_popped_bad_i(popped_bad),
-      .m_free_valid_o(free_valid), .m_free_ready_i(free_ready), .m_free_number_o(free_number),
-      .m_splice_valid_o(splice_valid), .m_splice_ready_i(splice_ready), .m_splice_class_o(splice_class), .m_splice_all_o(splice_all),
-      .m_splice_number_o(splice_number), .m_splice_previous_o(splice_previous), .m_splice_count_o(splice_count),
-      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i,
-      .m_axi_rresp_i, .m_axi_rlast_i,
-      .s_skip_valid_i(skip_valid), .s_skip_ready_o(skip_ready), .s_skip_class_i(skip_class), .s_skip_i(skip),
-      .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,
-      .m_decided_valid_o, .m_decided_class_o, .m_decided_segments_o,
-      .m_head_valid_o(head_valid), .m_head_ready_i(head_ready), .m_head_class_o(head_class), .m_head_deadline_o(head_deadline),
-      .take_ready_o(take_ready), .take_valid_i(take_valid), .take_class_i(take_class), .take_drop_i(take_drop),
-      .next_valid_o(next_valid), .next_deadline_o(next_deadline),
-      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
-      .ev_expired_valid_o, .ev_expired_class_o, .ev_expired_bytes_o, .ev_expired_user_o,
-      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o,
-      .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o,
+      .s_loop_i('{valid: loop_valid, class_: 8'(loop_class), serial: loop_serial, data: loop_data, last: loop_last}),
+      .s_loop_ready_o(loop_ready), .loop_ok_o(loop_ok), .dry_o(dry),
+      .s_push_i('{valid: moved_push_valid, class_: 8'(moved_push_class), number: moved_push_number, bad: moved_push_bad}),
+      .s_push_ready_o(moved_push_ready), .m_push_o(push), .m_push_ready_i(push_ready), .m_pop_o(pop), .m_pop_ready_i(pop_ready),
+      .s_popped_i(popped), .m_free_o(free_chunk), .m_free_ready_i(free_ready), .m_splice_o(splice), .m_splice_ready_i(splice_ready),
+      .m_axi_read_o, .m_axi_read_i,
+      .s_skip_i('{valid: skip_valid, class_: 8'(skip_class), stamp: skip}), .s_skip_ready_o(skip_ready),
+      .column_i, .s_token_i, .m_token_o, .hold_i, .m_decided_o,
+      .m_head_o(head), .m_head_ready_i(head_ready), .take_ready_o(take_ready), .take_i(take), .next_o(next),
+      .m_o, .m_ready_i, .ev_expired_o, .ev_late_o, .ev_passed_o,
       .sending_o
   );
 
@@ -379,9 +318,12 @@ module pst_edfr
       .Classes(Classes)
   ) u_encoder (
       .clk_i, .rst_i, .now_i(now_q),
-      .s_head_valid_i(head_valid), .s_head_ready_o(head_ready), .s_head_class_i(head_class), .s_head_deadline_i(head_deadline),
-      .take_ready_i(take_ready), .take_valid_o(take_valid), .take_drop_o(take_drop), .take_pending_o(), .take_class_o(take_class),
-      .take_deadline_o(), .next_valid_i(next_valid), .next_deadline_i(next_deadline), .pending_class_o(), .first_class_o()
+      .s_head_valid_i(head.valid), .s_head_ready_o(head_ready), .s_head_class_i(class_t'(head.class_)), .s_head_deadline_i(head.deadline),
+      .take_ready_i(take_ready), .take_valid_o(take.valid), .take_drop_o(take.drop), .take_pending_o(), .take_class_o(take_class),
+      .take_deadline_o(), .next_valid_i(next.valid), .next_deadline_i(next.deadline), .pending_class_o(), .first_class_o()
   );
+
+  logic unused_bits;    // above the widths of classes, numbers and counts
+  assign unused_bits = ^{s_i.class_, s_set_i.class_, push, pop, splice, free_chunk, head};
 
 endmodule

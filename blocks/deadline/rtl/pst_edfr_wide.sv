@@ -41,91 +41,55 @@ module pst_edfr_wide
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
 ) (
-    input  logic                                clk_i,
-    input  logic                                rst_i,
-    output logic                                init_done_o,
-    output time_t                               now_o,               // this cycle's number: deadlines are on this clock
+    input  logic                                           clk_i,
+    input  logic                                           rst_i,
+    output logic                                           init_done_o,
+    output time_t                                          now_o,               // this cycle's number: deadlines are on this clock
     // settings: class of a DSCP, 64 and above: of all else; for how many cycles frames of a class may wait, below 2^30
-    input  logic                                set_dscp_valid_i,
-    input  logic [            6:0]              set_dscp_i,
-    input  logic [ ClassWidth-1:0]              set_dscp_class_i,
-    input  logic                                s_set_valid_i,
-    output logic                                s_set_ready_o,
-    input  logic [ ClassWidth-1:0]              s_set_class_i,
-    input  logic [           31:0]              s_set_cycles_i,
+    input  logic                                           set_dscp_valid_i,
+    input  logic [6:0]                                     set_dscp_i,
+    input  logic [ClassWidth-1:0]                          set_dscp_class_i,
+    input  pst_deadline_ports_pkg::set_t                   s_set_i,
+    output logic                                           s_set_ready_o,
     // words in: a frame is the used segments, in order, up to one that says last
-    input  logic                                s_valid_i,
-    output logic                                s_ready_o,
-    input  logic [Columns-1:0]                  s_used_i,
-    input  logic [Columns-1:0][  DataWidth-1:0] s_data_i,
-    input  logic [Columns-1:0]                  s_last_i,
-    input  logic [Columns-1:0][            6:0] s_bytes_last_i,      // 1..64, in the last segment
-    input  logic [Columns-1:0]                  s_bad_i,             // in the last segment
-    input  logic [Columns-1:0][ ClassWidth-1:0] s_class_i,           // in the first one, with ClassFromUser
-    input  logic [Columns-1:0][           15:0] s_user_i,            // in the first one, comes out with the frame
+    input  logic                                           s_valid_i,
+    output logic                                           s_ready_o,
+    input  logic [Columns-1:0]                             s_used_i,
+    input  logic [Columns-1:0][DataWidth-1:0]              s_data_i,
+    input  logic [Columns-1:0]                             s_last_i,
+    input  logic [Columns-1:0][6:0]                        s_bytes_last_i,      // 1..64, in the last segment
+    input  logic [Columns-1:0]                             s_bad_i,             // in the last segment
+    input  logic [Columns-1:0][ClassWidth-1:0]             s_class_i,           // in the first one, with ClassFromUser
+    input  logic [Columns-1:0][15:0]                       s_user_i,            // in the first one, comes out with the frame
     // words out, the same; class, deadline and user in the first segment. Ordered = 0: segment c is column c's, and m_used_o[c] says that it
     // is valid: another column's may become so beside it while m_ready_i is low; m_valid_o says that one is
-    output logic                                m_valid_o,
-    input  logic                                m_ready_i,
-    output logic [Columns-1:0]                  m_used_o,
-    output logic [Columns-1:0][  DataWidth-1:0] m_data_o,
-    output logic [Columns-1:0]                  m_first_o,
-    output logic [Columns-1:0]                  m_last_o,
-    output logic [Columns-1:0][            6:0] m_bytes_last_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] m_class_o,
-    output time_t [Columns-1:0]                 m_deadline_o,
-    output logic [Columns-1:0][           15:0] m_user_o,
+    output logic                                           m_valid_o,
+    input  logic                                           m_ready_i,
+    output logic [Columns-1:0]                             m_used_o,
+    output logic [Columns-1:0][DataWidth-1:0]              m_data_o,
+    output logic [Columns-1:0]                             m_first_o,
+    output logic [Columns-1:0]                             m_last_o,
+    output logic [Columns-1:0][6:0]                        m_bytes_last_o,
+    output logic [Columns-1:0][ClassWidth-1:0]             m_class_o,
+    output time_t [Columns-1:0]                            m_deadline_o,
+    output logic [Columns-1:0][15:0]                       m_user_o,
     // AXI4 master of each column: bursts of up to a chunk, one id each way
-    output logic [Columns-1:0]                  m_axi_awvalid_o,
-    input  logic [Columns-1:0]                  m_axi_awready_i,
-    output logic [Columns-1:0][  AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [Columns-1:0][            7:0] m_axi_awlen_o,
-    output logic [Columns-1:0]                  m_axi_wvalid_o,
-    input  logic [Columns-1:0]                  m_axi_wready_i,
-    output logic [Columns-1:0][  DataWidth-1:0] m_axi_wdata_o,
-    output logic [Columns-1:0][DataWidth/8-1:0] m_axi_wstrb_o,
-    output logic [Columns-1:0]                  m_axi_wlast_o,
-    input  logic [Columns-1:0]                  m_axi_bvalid_i,
-    output logic [Columns-1:0]                  m_axi_bready_o,
-    input  logic [Columns-1:0][            1:0] m_axi_bresp_i,
-    output logic [Columns-1:0]                  m_axi_arvalid_o,
-    input  logic [Columns-1:0]                  m_axi_arready_i,
-    output logic [Columns-1:0][  AddrWidth-1:0] m_axi_araddr_o,
-    output logic [Columns-1:0][            7:0] m_axi_arlen_o,
-    input  logic [Columns-1:0]                  m_axi_rvalid_i,
-    output logic [Columns-1:0]                  m_axi_rready_o,
-    input  logic [Columns-1:0][  DataWidth-1:0] m_axi_rdata_i,
-    input  logic [Columns-1:0][            1:0] m_axi_rresp_i,
-    input  logic [Columns-1:0]                  m_axi_rlast_i,
+    output pst_axi_pkg::write_req_t [Columns-1:0]          m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [Columns-1:0]          m_axi_write_i,
+    output pst_axi_pkg::read_req_t [Columns-1:0]           m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [Columns-1:0]           m_axi_read_i,
     // events at the input, by segment: refused (FateBad, FateLength); dropped because its column is full (FateNoChunk)
-    output logic [Columns-1:0]                  ev_refused_valid_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_refused_class_o,
-    output logic [Columns-1:0][           15:0] ev_refused_bytes_o,
-    output fate_e [Columns-1:0]                 ev_refused_reason_o,
-    output logic [Columns-1:0]                  ev_dropped_valid_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_dropped_class_o,
-    output logic [Columns-1:0][           15:0] ev_dropped_bytes_o,
+    output pst_deadline_ports_pkg::refusal_t [Columns-1:0] ev_refused_o,
+    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_dropped_o,
     // by column: through the tail; over, as found by the encoder and by the last check; passed over by a skip, or lost by a memory error
-    output logic [Columns-1:0]                  ev_taken_valid_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_taken_class_o,
-    output logic [Columns-1:0][           15:0] ev_taken_bytes_o,
-    output logic [Columns-1:0]                  ev_expired_valid_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_expired_class_o,
-    output logic [Columns-1:0][           15:0] ev_expired_bytes_o,
-    output logic [Columns-1:0]                  ev_late_valid_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_late_class_o,
-    output logic [Columns-1:0][           15:0] ev_late_bytes_o,
-    output logic [Columns-1:0]                  ev_passed_valid_o,
-    output logic [Columns-1:0]                  ev_passed_lost_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_passed_class_o,
-    output logic [Columns-1:0][           31:0] ev_passed_frames_o,
-    output logic [Columns-1:0][           39:0] ev_passed_bytes_o,
+    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_taken_o,
+    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_expired_o,
+    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_late_o,
+    output pst_deadline_ports_pkg::passed_t [Columns-1:0]  ev_passed_o,
     // by segment: over when it was about to leave
-    output logic [Columns-1:0]                  ev_overdue_valid_o,
-    output logic [Columns-1:0][ ClassWidth-1:0] ev_overdue_class_o,
-    output logic [Columns-1:0][           15:0] ev_overdue_bytes_o,
+    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_overdue_o,
     // state
-    output logic [Columns-1:0][ CountWidth-1:0] free_o               // chunks that are free
+    output logic [Columns-1:0][CountWidth-1:0]             free_o               // chunks that are free
 );
 
   // Beats between the dealer and a column's tail, and the chunks that they may need: a beat takes nine units at most, a header among them,
@@ -135,6 +99,9 @@ module pst_edfr_wide
                                      + (9 * OnTheWay) / (BeatUnits * (ChunkBeats - 2)) + 1;
   localparam int unsigned Decided  = Ordered ? 64 : 4;
 
+  if (AddrWidth > pst_axi_pkg::AddrWidth) begin : g_bad_address
+    $error("pst_edfr_wide: Chunks is %0d, more than an address of %0d bits can tell apart", Chunks, pst_axi_pkg::AddrWidth);
+  end
   if (Chunks <= Margin) begin : g_bad_chunks
     $error("pst_edfr_wide: Chunks is %0d, must be more than what may be on its way to a column (%0d)", Chunks, Margin);
   end
@@ -148,11 +115,17 @@ module pst_edfr_wide
 
   always_ff @(posedge clk_i) begin
     for (int unsigned c = 0; c < Columns; c++) room_q[c] <= free_o[c] > CountWidth'(Margin);
-    if (s_set_valid_i) set_done_q <= s_set_ready_o ? '0 : set_done_q | set_ready;
+    if (s_set_i.valid) set_done_q <= s_set_ready_o ? '0 : set_done_q | set_ready;
     if (rst_i) set_done_q <= '0;
   end
 
+  typedef logic [ClassWidth-1:0] class_t;
+
   // ---- To the columns ----
+  logic [Columns-1:0] refused_valid, dropped_valid;
+  class_t [Columns-1:0] refused_class, dropped_class;
+  logic [Columns-1:0][15:0] refused_bytes, dropped_bytes;
+  fate_e [Columns-1:0] refused_reason;
   logic [Columns-1:0] in_valid, in_ready, in_last;
   logic [Columns-1:0][DataWidth-1:0] in_data;
   logic [Columns-1:0][6:0] in_bytes;
@@ -173,26 +146,38 @@ module pst_edfr_wide
       .s_user_i,
       .m_valid_o(in_valid), .m_ready_i(in_ready), .m_data_o(in_data), .m_last_o(in_last), .m_bytes_last_o(in_bytes),
       .m_class_o(in_class), .m_user_o(in_user), .m_arrived_o(in_arrived),
-      .ev_refused_valid_o, .ev_refused_class_o, .ev_refused_bytes_o, .ev_refused_reason_o,
-      .ev_dropped_valid_o, .ev_dropped_class_o, .ev_dropped_bytes_o
+      .ev_refused_valid_o(refused_valid), .ev_refused_class_o(refused_class), .ev_refused_bytes_o(refused_bytes),
+      .ev_refused_reason_o(refused_reason),
+      .ev_dropped_valid_o(dropped_valid), .ev_dropped_class_o(dropped_class), .ev_dropped_bytes_o(dropped_bytes)
   );
 
+  for (genvar s = 0; s < Columns; s++) begin : g_segment
+    assign ev_refused_o[s] = '{
+        valid: refused_valid[s], class_: 8'(refused_class[s]), bytes: refused_bytes[s], reason: refused_reason[s]
+    };
+    assign ev_dropped_o[s] = '{valid: dropped_valid[s], class_: 8'(dropped_class[s]), bytes: dropped_bytes[s]};
+  end
+
   // ---- Columns ----
-  logic [Columns-1:0] out_valid, out_ready, out_last, unused_refused, fate_valid;
+  logic [Columns-1:0] out_valid, out_ready, out_last;
   logic [Columns-1:0][DataWidth-1:0] out_data;
   logic [Columns-1:0][6:0] out_bytes;
   logic [Columns-1:0][ClassWidth-1:0] out_class;
   logic [Columns-1:0][15:0] out_user;
   time_t [Columns-1:0] out_deadline;
-  fate_e [Columns-1:0] fate;
-  logic [Columns-1:0] token_valid, decided_valid, out_void;
-  logic [Columns-1:0][ClassWidth-1:0] token_class, decided_class;
+  pst_deadline_ports_pkg::refused_t [Columns-1:0] refused;    // none
+  pst_deadline_ports_pkg::fate_t [Columns-1:0] fate;
+  pst_deadline_ports_pkg::gone_t [Columns-1:0] expired, late;
+  pst_deadline_ports_pkg::of_class_t [Columns-1:0] token;
+  logic [Columns-1:0] decided_valid, out_void;
+  logic [Columns-1:0][ClassWidth-1:0] decided_class;
   logic [Columns-1:0][10:0] decided_segments;
   logic hold;
 
-  assign ev_taken_valid_o = fate_valid;
-
   for (genvar c = 0; c < Columns; c++) begin : g_column
+    pst_deadline_ports_pkg::frame_out_t out;
+    pst_deadline_ports_pkg::decided_t decided;
+
     pst_edfr #(
         .Classes(Classes), .ClassFromUser(1'b1), .ArrivedGiven(1'b1), .ChunkBeats(ChunkBeats), .Chunks(Chunks), .Places(Places),
         .Lines(Lines), .Reads(Reads), .Writes(Writes), .Decided(Decided), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes),
@@ -201,37 +186,43 @@ module pst_edfr_wide
     ) u_column (
         .clk_i, .rst_i, .init_done_o(init_done[c]), .now_o(now[c]),
         .set_dscp_valid_i(1'b0), .set_dscp_i('0), .set_dscp_class_i('0),
-        .s_set_valid_i(s_set_valid_i && !set_done_q[c]), .s_set_ready_o(set_ready[c]), .s_set_class_i, .s_set_cycles_i,
-        .s_valid_i(in_valid[c]), .s_ready_o(in_ready[c]), .s_data_i(in_data[c]), .s_bytes_last_i(in_bytes[c]), .s_last_i(in_last[c]),
-        .s_bad_i(1'b0), .s_class_i(in_class[c]), .s_user_i(in_user[c]), .s_arrived_i(in_arrived[c]), .limit_i('0),
-        .m_valid_o(out_valid[c]), .m_ready_i(out_ready[c]), .m_data_o(out_data[c]), .m_bytes_last_o(out_bytes[c]), .m_last_o(out_last[c]),
-        .m_class_o(out_class[c]), .m_deadline_o(out_deadline[c]), .m_user_o(out_user[c]),
-        .column_i(3'(Ordered ? c : 0)), .s_token_valid_i(Ordered && token_valid[(c + Columns - 1) % Columns]),
-        .s_token_class_i(Ordered ? token_class[(c + Columns - 1) % Columns] : '0), .m_token_valid_o(token_valid[c]),
-        .m_token_class_o(token_class[c]), .hold_i(Ordered && hold),
-        .m_decided_valid_o(decided_valid[c]), .m_decided_class_o(decided_class[c]), .m_decided_segments_o(decided_segments[c]),
-        .m_void_o(out_void[c]),
-        .m_axi_awvalid_o(m_axi_awvalid_o[c]), .m_axi_awready_i(m_axi_awready_i[c]), .m_axi_awaddr_o(m_axi_awaddr_o[c]),
-        .m_axi_awlen_o(m_axi_awlen_o[c]), .m_axi_wvalid_o(m_axi_wvalid_o[c]), .m_axi_wready_i(m_axi_wready_i[c]),
-        .m_axi_wdata_o(m_axi_wdata_o[c]), .m_axi_wstrb_o(m_axi_wstrb_o[c]), .m_axi_wlast_o(m_axi_wlast_o[c]),
-        .m_axi_bvalid_i(m_axi_bvalid_i[c]), .m_axi_bready_o(m_axi_bready_o[c]), .m_axi_bresp_i(m_axi_bresp_i[c]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[c]), .m_axi_arready_i(m_axi_arready_i[c]), .m_axi_araddr_o(m_axi_araddr_o[c]),
-        .m_axi_arlen_o(m_axi_arlen_o[c]), .m_axi_rvalid_i(m_axi_rvalid_i[c]), .m_axi_rready_o(m_axi_rready_o[c]),
-        .m_axi_rdata_i(m_axi_rdata_i[c]), .m_axi_rresp_i(m_axi_rresp_i[c]), .m_axi_rlast_i(m_axi_rlast_i[c]),
-        .ev_refused_valid_o(unused_refused[c]), .ev_refused_class_o(), .ev_refused_bytes_o(), .ev_refused_reason_o(),
-        .ev_refused_user_o(), .ev_fate_user_o(), .ev_fate_deadline_o(), .ev_expired_user_o(), .ev_late_user_o(),
-        .ev_fate_valid_o(fate_valid[c]), .ev_fate_class_o(ev_taken_class_o[c]), .ev_fate_bytes_o(ev_taken_bytes_o[c]),
-        .ev_fate_reason_o(fate[c]),
-        .ev_expired_valid_o(ev_expired_valid_o[c]), .ev_expired_class_o(ev_expired_class_o[c]), .ev_expired_bytes_o(ev_expired_bytes_o[c]),
-        .ev_late_valid_o(ev_late_valid_o[c]), .ev_late_class_o(ev_late_class_o[c]), .ev_late_bytes_o(ev_late_bytes_o[c]),
-        .ev_passed_valid_o(ev_passed_valid_o[c]), .ev_passed_lost_o(ev_passed_lost_o[c]), .ev_passed_class_o(ev_passed_class_o[c]),
-        .ev_passed_frames_o(ev_passed_frames_o[c]), .ev_passed_bytes_o(ev_passed_bytes_o[c]),
+        .s_set_i('{valid: s_set_i.valid && !set_done_q[c], class_: s_set_i.class_, cycles: s_set_i.cycles}),
+        .s_set_ready_o(set_ready[c]),
+        .s_i('{
+            valid: in_valid[c], data: in_data[c], bytes_last: in_bytes[c], last: in_last[c], bad: 1'b0, class_: 8'(in_class[c]),
+            user: in_user[c], arrived: in_arrived[c]
+        }),
+        .s_ready_o(in_ready[c]), .limit_i('0), .m_o(out), .m_ready_i(out_ready[c]),
+        .column_i(3'(Ordered ? c : 0)), .s_token_i(Ordered ? token[(c + Columns - 1) % Columns] : '0), .m_token_o(token[c]),
+        .hold_i(Ordered && hold), .m_decided_o(decided),
+        .m_axi_write_o(m_axi_write_o[c]), .m_axi_write_i(m_axi_write_i[c]),
+        .m_axi_read_o(m_axi_read_o[c]), .m_axi_read_i(m_axi_read_i[c]),
+        .ev_refused_o(refused[c]), .ev_fate_o(fate[c]), .ev_expired_o(expired[c]), .ev_late_o(late[c]), .ev_passed_o(ev_passed_o[c]),
         .free_o(free_o[c]), .sending_o()
     );
+
+    assign ev_taken_o[c]       = '{valid: fate[c].valid, class_: fate[c].class_, bytes: fate[c].bytes};
+    assign ev_expired_o[c]     = '{valid: expired[c].valid, class_: expired[c].class_, bytes: expired[c].bytes};
+    assign ev_late_o[c]        = '{valid: late[c].valid, class_: late[c].class_, bytes: late[c].bytes};
+    assign out_valid[c]        = out.valid;
+    assign out_data[c]         = out.data;
+    assign out_bytes[c]        = out.bytes_last;
+    assign out_last[c]         = out.last;
+    assign out_void[c]         = out.void_;
+    assign out_class[c]        = class_t'(out.class_);
+    assign out_deadline[c]     = out.deadline;
+    assign out_user[c]         = out.user;
+    assign decided_valid[c]    = decided.valid;
+    assign decided_class[c]    = class_t'(decided.class_);
+    assign decided_segments[c] = decided.segments;
   end
 
   // ---- From the columns ----
   if (Ordered) begin : g_gather
+    logic [Columns-1:0] overdue_valid;
+    class_t [Columns-1:0] overdue_class;
+    logic [Columns-1:0][15:0] overdue_bytes;
+
     pst_edfr_gather #(
         .Classes(Classes), .Columns(Columns), .Rows(GatherRows), .MaxFrameBytes(MaxFrameBytes), .Waiting(2 * Decided)
     ) u_gather (
@@ -240,8 +231,12 @@ module pst_edfr_wide
         .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
         .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
         .m_valid_o, .m_ready_i, .m_used_o, .m_data_o, .m_first_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_deadline_o, .m_user_o,
-        .ev_late_valid_o(ev_overdue_valid_o), .ev_late_class_o(ev_overdue_class_o), .ev_late_bytes_o(ev_overdue_bytes_o)
+        .ev_late_valid_o(overdue_valid), .ev_late_class_o(overdue_class), .ev_late_bytes_o(overdue_bytes)
     );
+
+    for (genvar s = 0; s < Columns; s++) begin : g_overdue
+      assign ev_overdue_o[s] = '{valid: overdue_valid[s], class_: 8'(overdue_class[s]), bytes: overdue_bytes[s]};
+    end
   end else begin : g_apart
     logic [Columns-1:0] first_q;
 
@@ -256,9 +251,7 @@ module pst_edfr_wide
     assign m_class_o          = out_class;
     assign m_deadline_o       = out_deadline;
     assign m_user_o           = out_user;
-    assign ev_overdue_valid_o = '0;
-    assign ev_overdue_class_o = '0;
-    assign ev_overdue_bytes_o = '0;
+    assign ev_overdue_o       = '0;
 
     always_ff @(posedge clk_i) begin
       for (int unsigned c = 0; c < Columns; c++) if (out_valid[c] && m_ready_i) first_q[c] <= out_last[c];
@@ -274,8 +267,9 @@ module pst_edfr_wide
     if (!rst_i) begin
       for (int unsigned c = 0; c < Columns; c++) begin
         a_one_clock : assert (now[c] == now[0]);
-        a_column_refuses_nothing : assert (!unused_refused[c]);
-        a_tail_drops_nothing : assert (!fate_valid[c] || fate[c] == FateTaken) else $error("the tail of column %0d drops a frame", c);
+        a_column_refuses_nothing : assert (!refused[c].valid);
+        a_tail_drops_nothing : assert (!fate[c].valid || fate[c].reason == FateTaken)
+        else $error("the tail of column %0d drops a frame", c);
       end
     end
   end

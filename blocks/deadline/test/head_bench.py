@@ -187,7 +187,7 @@ class Bench:
             "now", "s_loop_valid", "s_loop_class", "s_loop_serial", "s_loop_data", "s_loop_last", "s_push_valid", "s_push_class",
             "s_push_number", "s_push_bad", "m_push_ready", "m_pop_ready", "s_popped_valid", "s_popped_number", "s_popped_bad",
             "m_free_ready", "m_splice_ready", "m_axi_arready", "m_axi_rvalid", "m_axi_rdata", "m_axi_rresp", "m_axi_rlast",
-            "s_skip_valid", "s_skip_class", "s_skip", "m_head_ready", "take_valid", "take_class", "take_drop", "m_ready",
+            "s_skip_valid", "s_skip_class", "s_skip_stamp", "m_head_ready", "take_valid", "take_class", "take_drop", "m_ready",
             "column", "s_token_valid", "s_token_class", "hold",
         ):  # fmt: skip
             getattr(self.dut, f"{name}_i").value = 0
@@ -312,7 +312,7 @@ class Bench:
             word = stamp["serial"] % 2**24
             for name, width in (("number", 20), ("previous", 20), ("frames", 32), ("bytes", 40)):
                 word = word << width | stamp[name] % 2**width
-            dut.s_skip_i.value = word
+            dut.s_skip_stamp_i.value = word
 
     def _drive_ring(self) -> None:
         dut, rng = self.dut, self.rng
@@ -567,7 +567,7 @@ class Bench:
             assert 0 <= missing <= tail_lost, f"class {cls}: {self.gap_frames[cls]} frames gone, {self.passed_frames[cls]} told"
             if not missing:
                 assert self.gap_bytes[cls] == self.passed_bytes[cls], f"class {cls}: bytes of what is gone"
-        given, back = self.dut.u_fetch.given_q.value, self.dut.u_fetch.released_q.value
+        given, back = self.dut.u_dut.u_fetch.given_q.value, self.dut.u_dut.u_fetch.released_q.value
         assert given == back, f"places: {given} given, {back} came back"
         free = self.free + [number for number in self.kept if number is not None]
         assert sorted(free) == list(range(self.chunks)), "numbers do not all come back"

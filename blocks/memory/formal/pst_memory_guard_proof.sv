@@ -7,7 +7,7 @@
 // withdrawn or changed, on either side; the memory gets the data of each address that was offered, with its last beat marked, and no other.
 module pst_memory_guard_proof #(
     parameter int unsigned AddrWidth = 2,
-    parameter int unsigned DataWidth = 8
+    localparam int unsigned DataWidth = 8 * pst_axi_pkg::DataBytes
 ) (
     input logic                   clk_i,
     input logic                   rst_i,
@@ -46,22 +46,35 @@ module pst_memory_guard_proof #(
   logic [AddrWidth-1:0] m_awaddr, m_araddr;
   logic [7:0] m_awlen, m_arlen;
 
+  pst_axi_pkg::write_req_t m_write;
+  pst_axi_pkg::write_rsp_t write;
+  pst_axi_pkg::read_req_t m_read;
+  pst_axi_pkg::read_rsp_t read;
+
   pst_memory_guard #(
-      .AddrWidth(AddrWidth), .MaxOutstanding(Most), .TimeoutWidth(3), .DataWidth(DataWidth)
+      .AddrWidth(AddrWidth), .MaxOutstanding(Most), .TimeoutWidth(3)
   ) u_dut (
       .clk_i, .rst_i, .timeout_i, .lost_o(lost),
-      .s_axi_awvalid_i(awvalid_i), .s_axi_awready_o(awready), .s_axi_awaddr_i(awaddr_i), .s_axi_awlen_i(awlen_i),
-      .s_axi_wvalid_i(wvalid_i), .s_axi_wready_o(wready), .s_axi_wdata_i(wdata_i), .s_axi_wstrb_i(wstrb_i), .s_axi_wlast_i(wlast_i),
-      .s_axi_bvalid_o(bvalid), .s_axi_bready_i(bready_i), .s_axi_bresp_o(bresp),
-      .s_axi_arvalid_i(arvalid_i), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr_i), .s_axi_arlen_i(arlen_i),
-      .s_axi_rvalid_o(rvalid), .s_axi_rready_i(rready_i), .s_axi_rdata_o(rdata), .s_axi_rresp_o(rresp), .s_axi_rlast_o(rlast),
-      .m_axi_awvalid_o(m_awvalid), .m_axi_awready_i(m_awready_i), .m_axi_awaddr_o(m_awaddr), .m_axi_awlen_o(m_awlen),
-      .m_axi_wvalid_o(m_wvalid), .m_axi_wready_i(m_wready_i), .m_axi_wdata_o(m_wdata), .m_axi_wstrb_o(m_wstrb), .m_axi_wlast_o(m_wlast),
-      .m_axi_bvalid_i(m_bvalid_i), .m_axi_bready_o(m_bready), .m_axi_bresp_i(m_bresp_i),
-      .m_axi_arvalid_o(m_arvalid), .m_axi_arready_i(m_arready_i), .m_axi_araddr_o(m_araddr), .m_axi_arlen_o(m_arlen),
-      .m_axi_rvalid_i(m_rvalid_i), .m_axi_rready_o(m_rready), .m_axi_rdata_i(m_rdata_i), .m_axi_rresp_i(m_rresp_i),
-      .m_axi_rlast_i(m_rlast_i)
+      .s_axi_write_i('{
+          awvalid: awvalid_i, awaddr: pst_axi_pkg::addr_t'(awaddr_i), awlen: awlen_i, wvalid: wvalid_i, wdata: wdata_i, wstrb: wstrb_i,
+          wlast: wlast_i, bready: bready_i
+      }),
+      .s_axi_write_o(write),
+      .s_axi_read_i('{arvalid: arvalid_i, araddr: pst_axi_pkg::addr_t'(araddr_i), arlen: arlen_i, rready: rready_i}),
+      .s_axi_read_o(read),
+      .m_axi_write_o(m_write),
+      .m_axi_write_i('{awready: m_awready_i, wready: m_wready_i, bvalid: m_bvalid_i, bresp: m_bresp_i}),
+      .m_axi_read_o(m_read),
+      .m_axi_read_i('{arready: m_arready_i, rvalid: m_rvalid_i, rdata: m_rdata_i, rresp: m_rresp_i, rlast: m_rlast_i})
   );
+
+  assign {awready, wready, bvalid, bresp} = {write.awready, write.wready, write.bvalid, write.bresp};
+  assign {arready, rvalid, rdata, rresp, rlast} = {read.arready, read.rvalid, read.rdata, read.rresp, read.rlast};
+  assign {m_awvalid, m_awlen, m_wvalid, m_wdata, m_wstrb, m_wlast, m_bready} =
+         {m_write.awvalid, m_write.awlen, m_write.wvalid, m_write.wdata, m_write.wstrb, m_write.wlast, m_write.bready};
+  assign {m_arvalid, m_arlen, m_rready} = {m_read.arvalid, m_read.arlen, m_read.rready};
+  assign m_awaddr = AddrWidth'(m_write.awaddr);
+  assign m_araddr = AddrWidth'(m_read.araddr);
 
   // ---- what each side has been asked, and has given: lists of burst lengths, the oldest first ----
   typedef struct packed {

@@ -27,36 +27,34 @@ module pst_share_read_proof #(
   word_t [Ports-1:0] address;
   word_t m_address, answer, data;
   logic m_arvalid, rready, last;
-  logic [7:0] m_len;
-  logic [1:0] resp;
+  pst_axi_pkg::read_req_t [Ports-1:0] req;
+  pst_axi_pkg::read_rsp_t [Ports-1:0] rsp;
+  pst_axi_pkg::read_req_t m_req;
 
   pst_share_read #(
       .Ports(Ports),
       .AddrWidth(4),
-      .DataWidth(4),
       .MaxOutstanding(MaxOutstanding)
   ) u_dut (
       .clk_i,
       .rst_i,
-      .s_axi_arvalid_i(arvalid_i),
-      .s_axi_arready_o(arready),
-      .s_axi_araddr_i(address),
-      .s_axi_arlen_i('0),
-      .s_axi_rvalid_o(rvalid),
-      .s_axi_rready_i('1),
-      .s_axi_rdata_o(data),
-      .s_axi_rresp_o(resp),
-      .s_axi_rlast_o(last),
-      .m_axi_arvalid_o(m_arvalid),
-      .m_axi_arready_i(arready_i),
-      .m_axi_araddr_o(m_address),
-      .m_axi_arlen_o(m_len),
-      .m_axi_rvalid_i(rvalid_i),
-      .m_axi_rready_o(rready),
-      .m_axi_rdata_i(answer),
-      .m_axi_rresp_i(2'b00),
-      .m_axi_rlast_i(rlast_i)
+      .s_axi_read_i(req),
+      .s_axi_read_o(rsp),
+      .m_axi_read_o(m_req),
+      .m_axi_read_i('{arready: arready_i, rvalid: rvalid_i, rdata: 8'(answer), rresp: 2'b00, rlast: rlast_i})
   );
+
+  for (genvar p = 0; p < int'(Ports); p++) begin : g_port
+    assign req[p]     = '{arvalid: arvalid_i[p], araddr: address[p], arlen: '0, rready: 1'b1};
+    assign arready[p] = rsp[p].arready;
+    assign rvalid[p]  = rsp[p].rvalid;
+  end
+
+  assign m_arvalid = m_req.arvalid;
+  assign m_address = m_req.araddr;
+  assign rready    = m_req.rready;
+  assign data      = 4'(rsp[0].rdata);    // the same at every port
+  assign last      = rsp[0].rlast;
 
   logic seen_q;
   initial seen_q = 1'b0;

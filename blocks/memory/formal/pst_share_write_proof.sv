@@ -32,43 +32,39 @@ module pst_share_write_proof #(
   logic m_awvalid, m_wvalid, m_wlast, bready;
   word_t m_address;
   logic [7:0] m_data;
-  logic [1:0] bresp;
-  logic [7:0] m_len;
-  logic m_strb;
+  pst_axi_pkg::write_req_t [Ports-1:0] req;
+  pst_axi_pkg::write_rsp_t [Ports-1:0] rsp;
+  pst_axi_pkg::write_req_t m_req;
 
   pst_share_write #(
       .Ports(Ports),
       .AddrWidth(4),
-      .DataWidth(8),
       .MaxOutstanding(MaxOutstanding)
   ) u_dut (
       .clk_i,
       .rst_i,
-      .s_axi_awvalid_i(awvalid_i),
-      .s_axi_awready_o(awready),
-      .s_axi_awaddr_i(address),
-      .s_axi_awlen_i('0),
-      .s_axi_wvalid_i(wvalid_i),
-      .s_axi_wready_o(wready),
-      .s_axi_wdata_i(wide),
-      .s_axi_wstrb_i('1),
-      .s_axi_wlast_i(wlast_i),
-      .s_axi_bvalid_o(bvalid),
-      .s_axi_bready_i('1),
-      .s_axi_bresp_o(bresp),
-      .m_axi_awvalid_o(m_awvalid),
-      .m_axi_awready_i(awready_i),
-      .m_axi_awaddr_o(m_address),
-      .m_axi_awlen_o(m_len),
-      .m_axi_wvalid_o(m_wvalid),
-      .m_axi_wready_i(wready_i),
-      .m_axi_wdata_o(m_data),
-      .m_axi_wstrb_o(m_strb),
-      .m_axi_wlast_o(m_wlast),
-      .m_axi_bvalid_i(bvalid_i),
-      .m_axi_bready_o(bready),
-      .m_axi_bresp_i(2'b00)
+      .s_axi_write_i(req),
+      .s_axi_write_o(rsp),
+      .m_axi_write_o(m_req),
+      .m_axi_write_i('{awready: awready_i, wready: wready_i, bvalid: bvalid_i, bresp: 2'b00})
   );
+
+  for (genvar p = 0; p < int'(Ports); p++) begin : g_port
+    assign req[p] = '{
+        awvalid: awvalid_i[p], awaddr: address[p], awlen: '0, wvalid: wvalid_i[p], wdata: wide[p], wstrb: '1, wlast: wlast_i[p],
+        bready: 1'b1
+    };
+    assign awready[p] = rsp[p].awready;
+    assign wready[p]  = rsp[p].wready;
+    assign bvalid[p]  = rsp[p].bvalid;
+  end
+
+  assign m_awvalid = m_req.awvalid;
+  assign m_address = m_req.awaddr;
+  assign m_wvalid  = m_req.wvalid;
+  assign m_data    = m_req.wdata;
+  assign m_wlast   = m_req.wlast;
+  assign bready    = m_req.bready;
 
   logic seen_q;
   initial seen_q = 1'b0;

@@ -1,4 +1,5 @@
 -f ../../common/rtl/common.f
+../../common/rtl/pst_axi_pkg.sv
 pst_memory_pkg.sv
 pst_page_allocator.sv
 pst_page_choice.sv

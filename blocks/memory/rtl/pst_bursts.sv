@@ -6,20 +6,10 @@
 module pst_bursts #(
     parameter int unsigned MaxOutstanding = 32     // bursts of one direction that may be under way
 ) (
-    input  logic clk_i,
-    input  logic rst_i,
-    // AXI4
-    input  logic awvalid_i,
-    input  logic awready_i,
-    input  logic wvalid_i,
-    input  logic bvalid_i,
-    input  logic bready_i,
-    input  logic arvalid_i,
-    input  logic arready_i,
-    input  logic rvalid_i,
-    input  logic rready_i,
-    input  logic rlast_i,
-    output logic busy_o
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  pst_axi_pkg::moves_t axi_i,
+    output logic                busy_o
 );
 
   localparam int unsigned Width = $clog2(MaxOutstanding + 1) + 1;
@@ -27,15 +17,15 @@ module pst_bursts #(
   logic [Width-1:0] writes_q, reads_q;
 
   always_ff @(posedge clk_i) begin
-    writes_q <= writes_q + Width'(awvalid_i && awready_i) - Width'(bvalid_i && bready_i);
-    reads_q  <= reads_q + Width'(arvalid_i && arready_i) - Width'(rvalid_i && rready_i && rlast_i);
+    writes_q <= writes_q + Width'(axi_i.awvalid && axi_i.awready) - Width'(axi_i.bvalid && axi_i.bready);
+    reads_q  <= reads_q + Width'(axi_i.arvalid && axi_i.arready) - Width'(axi_i.rvalid && axi_i.rready && axi_i.rlast);
     if (rst_i) begin
       writes_q <= '0;
       reads_q  <= '0;
     end
   end
 
-  assign busy_o = awvalid_i || wvalid_i || arvalid_i || writes_q != '0 || reads_q != '0;
+  assign busy_o = axi_i.awvalid || axi_i.wvalid || axi_i.arvalid || writes_q != '0 || reads_q != '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -5,42 +5,20 @@
 // throughput included: see pst_memory_guard.
 module pst_guard_write #(
     parameter int unsigned AddrWidth      = 32,  // bits
-    parameter int unsigned MaxOutstanding = 32,  // bursts without response, >= 2
-    parameter int unsigned DataWidth      = pst_memory_pkg::DataWidth,  // bits; others than this for proofs alone
-    localparam int unsigned StrbWidth     = DataWidth / 8
+    parameter int unsigned MaxOutstanding = 32   // bursts without response, >= 2
 ) (
-    input  logic                 clk_i,
-    input  logic                 rst_i,
+    input  logic                    clk_i,
+    input  logic                    rst_i,
     // the memory is lost; stays until reset
-    input  logic                 lost_i,
+    input  logic                    lost_i,
     // the memory is waited for, and by no fault but its own; means nothing once it is lost
-    output logic                 waiting_o,
+    output logic                    waiting_o,
     // AXI4 write slave
-    input  logic                 s_axi_awvalid_i,
-    output logic                 s_axi_awready_o,
-    input  logic [AddrWidth-1:0] s_axi_awaddr_i,
-    input  logic [7:0]           s_axi_awlen_i,
-    input  logic                 s_axi_wvalid_i,
-    output logic                 s_axi_wready_o,
-    input  logic [DataWidth-1:0] s_axi_wdata_i,
-    input  logic [StrbWidth-1:0] s_axi_wstrb_i,
-    input  logic                 s_axi_wlast_i,
-    output logic                 s_axi_bvalid_o,
-    input  logic                 s_axi_bready_i,
-    output logic [1:0]           s_axi_bresp_o,
+    input  pst_axi_pkg::write_req_t s_axi_write_i,
+    output pst_axi_pkg::write_rsp_t s_axi_write_o,
     // AXI4 write master, to the memory
-    output logic                 m_axi_awvalid_o,
-    input  logic                 m_axi_awready_i,
-    output logic [AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [7:0]           m_axi_awlen_o,
-    output logic                 m_axi_wvalid_o,
-    input  logic                 m_axi_wready_i,
-    output logic [DataWidth-1:0] m_axi_wdata_o,
-    output logic [StrbWidth-1:0] m_axi_wstrb_o,
-    output logic                 m_axi_wlast_o,
-    input  logic                 m_axi_bvalid_i,
-    output logic                 m_axi_bready_o,
-    input  logic [1:0]           m_axi_bresp_i
+    output pst_axi_pkg::write_req_t m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t m_axi_write_i
 );
 
   if (MaxOutstanding < 2) begin : g_bad_outstanding
@@ -57,8 +35,8 @@ module pst_guard_write #(
   logic aw_held_q, w_held_q, b_held_q;
   logic [AddrWidth-1:0] addr_q;
   logic [7:0] len_q;
-  logic [DataWidth-1:0] data_q;
-  logic [StrbWidth-1:0] strb_q;
+  logic [8*pst_axi_pkg::DataBytes-1:0] data_q;
+  logic [pst_axi_pkg::DataBytes-1:0] strb_q;
 
   logic aw_room, note, noted, unused_note_ready, w_taken, w_end, answer, s_aw_taken, s_w_end, s_b_taken, pass_b;
   logic [7:0] noted_len, beat_d, beat_q;
@@ -66,7 +44,7 @@ module pst_guard_write #(
   assign aw_room = aw_open_q != Most;
 
   // Bursts whose address has been offered to the memory, and whose last beat it has not taken.
-  assign note = m_axi_awvalid_o && !aw_held_q && !lost_i;
+  assign note = m_axi_write_o.awvalid && !aw_held_q && !lost_i;
 
   pst_fifo #(
       .Width(8),
@@ -76,7 +54,7 @@ module pst_guard_write #(
       .rst_i,
       .s_valid_i(note),
       .s_ready_o(unused_note_ready),
-      .s_data_i(s_axi_awlen_i),
+      .s_data_i(s_axi_write_i.awlen),
       .m_valid_o(noted),
       .m_ready_i(w_end),
       .m_data_o(noted_len),
@@ -84,49 +62,49 @@ module pst_guard_write #(
   );
 
   // ---- The memory's side ----
-  assign m_axi_awvalid_o = lost_i ? aw_held_q : s_axi_awvalid_i && aw_room;
-  assign m_axi_awaddr_o  = lost_i ? addr_q : s_axi_awaddr_i;
-  assign m_axi_awlen_o   = lost_i ? len_q : s_axi_awlen_i;
+  assign m_axi_write_o.awvalid = lost_i ? aw_held_q : s_axi_write_i.awvalid && aw_room;
+  assign m_axi_write_o.awaddr  = lost_i ? pst_axi_pkg::addr_t'(addr_q) : pst_axi_pkg::addr_t'(AddrWidth'(s_axi_write_i.awaddr));
+  assign m_axi_write_o.awlen   = lost_i ? len_q : s_axi_write_i.awlen;
   // What is owed to a lost memory has no bytes that it would write, but for the beat that was on offer.
-  assign m_axi_wvalid_o  = noted && (lost_i || s_axi_wvalid_i);
-  assign m_axi_wdata_o   = lost_i ? data_q : s_axi_wdata_i;
-  assign m_axi_wstrb_o   = lost_i ? (w_held_q ? strb_q : '0) : s_axi_wstrb_i;
-  assign m_axi_wlast_o   = beat_q == noted_len;
-  assign w_taken         = m_axi_wvalid_o && m_axi_wready_i;
-  assign w_end           = w_taken && m_axi_wlast_o;
-  assign beat_d          = w_end ? '0 : beat_q + 8'(w_taken);
-  assign m_axi_bready_o  = !pass_b || s_axi_bready_i;
+  assign m_axi_write_o.wvalid = noted && (lost_i || s_axi_write_i.wvalid);
+  assign m_axi_write_o.wdata  = lost_i ? data_q : s_axi_write_i.wdata;
+  assign m_axi_write_o.wstrb  = lost_i ? (w_held_q ? strb_q : '0) : s_axi_write_i.wstrb;
+  assign m_axi_write_o.wlast  = beat_q == noted_len;
+  assign w_taken              = m_axi_write_o.wvalid && m_axi_write_i.wready;
+  assign w_end                = w_taken && m_axi_write_o.wlast;
+  assign beat_d               = w_end ? '0 : beat_q + 8'(w_taken);
+  assign m_axi_write_o.bready = !pass_b || s_axi_write_i.bready;
 
   // ---- The slave's side ----
-  assign pass_b          = !lost_i || b_held_q;
-  assign answer          = aw_open_q != '0 && w_open_q != '0;  // a response is owed
-  assign s_axi_awready_o = aw_room && (lost_i || m_axi_awready_i);
-  assign s_axi_wready_o  = lost_i ? w_open_q != Most : noted && m_axi_wready_i;
-  assign s_axi_bvalid_o  = pass_b ? m_axi_bvalid_i : answer;
-  assign s_axi_bresp_o   = pass_b ? m_axi_bresp_i : 2'b10;
-  assign s_aw_taken      = s_axi_awvalid_i && s_axi_awready_o;
-  assign s_w_end         = s_axi_wvalid_i && s_axi_wready_o && s_axi_wlast_i;
-  assign s_b_taken       = s_axi_bvalid_o && s_axi_bready_i;
-  assign aw_open_d       = aw_open_q + count_t'(s_aw_taken) - count_t'(s_b_taken);
-  assign w_open_d        = w_open_q + count_t'(s_w_end) - count_t'(s_b_taken);
+  assign pass_b                = !lost_i || b_held_q;
+  assign answer                = aw_open_q != '0 && w_open_q != '0;  // a response is owed
+  assign s_axi_write_o.awready = aw_room && (lost_i || m_axi_write_i.awready);
+  assign s_axi_write_o.wready  = lost_i ? w_open_q != Most : noted && m_axi_write_i.wready;
+  assign s_axi_write_o.bvalid  = pass_b ? m_axi_write_i.bvalid : answer;
+  assign s_axi_write_o.bresp   = pass_b ? m_axi_write_i.bresp : 2'b10;
+  assign s_aw_taken            = s_axi_write_i.awvalid && s_axi_write_o.awready;
+  assign s_w_end               = s_axi_write_i.wvalid && s_axi_write_o.wready && s_axi_write_i.wlast;
+  assign s_b_taken             = s_axi_write_o.bvalid && s_axi_write_i.bready;
+  assign aw_open_d             = aw_open_q + count_t'(s_aw_taken) - count_t'(s_b_taken);
+  assign w_open_d              = w_open_q + count_t'(s_w_end) - count_t'(s_b_taken);
 
   // A memory may keep an address waiting while it is owed data: that is not its fault.
-  assign waiting_o = !m_axi_bvalid_i
-                     && (answer || (m_axi_wvalid_o && !m_axi_wready_i)
-                         || (m_axi_awvalid_o && !m_axi_awready_i && (!noted || s_axi_wvalid_i)));
+  assign waiting_o = !m_axi_write_i.bvalid
+                     && (answer || (m_axi_write_o.wvalid && !m_axi_write_i.wready)
+                         || (m_axi_write_o.awvalid && !m_axi_write_i.awready && (!noted || s_axi_write_i.wvalid)));
 
   always_ff @(posedge clk_i) begin
     aw_open_q <= aw_open_d;
     w_open_q  <= w_open_d;
     beat_q    <= beat_d;
-    aw_held_q <= m_axi_awvalid_o && !m_axi_awready_i;
-    w_held_q  <= (lost_i ? w_held_q : m_axi_wvalid_o) && !m_axi_wready_i;
-    b_held_q  <= pass_b && m_axi_bvalid_i && !s_axi_bready_i;
+    aw_held_q <= m_axi_write_o.awvalid && !m_axi_write_i.awready;
+    w_held_q  <= (lost_i ? w_held_q : m_axi_write_o.wvalid) && !m_axi_write_i.wready;
+    b_held_q  <= pass_b && m_axi_write_i.bvalid && !s_axi_write_i.bready;
     if (!lost_i) begin
-      addr_q <= s_axi_awaddr_i;
-      len_q  <= s_axi_awlen_i;
-      data_q <= s_axi_wdata_i;
-      strb_q <= s_axi_wstrb_i;
+      addr_q <= AddrWidth'(s_axi_write_i.awaddr);
+      len_q  <= s_axi_write_i.awlen;
+      data_q <= s_axi_write_i.wdata;
+      strb_q <= s_axi_write_i.wstrb;
     end
     if (rst_i) begin
       aw_open_q <= '0;
@@ -138,11 +116,14 @@ module pst_guard_write #(
     end
   end
 
+  logic unused_address;    // bits above AddrWidth
+  assign unused_address = ^s_axi_write_i.awaddr;
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_noted_has_room : assert (!note || unused_note_ready) else $error("pst_guard_write: more bursts than there is room for");
-      a_data_and_address_agree : assert (lost_i || !w_taken || s_axi_wlast_i == m_axi_wlast_o)
+      a_data_and_address_agree : assert (lost_i || !w_taken || s_axi_write_i.wlast == m_axi_write_o.wlast)
       else $error("pst_guard_write: data and length of a burst disagree");
     end
   end

@@ -16,9 +16,7 @@
 module pst_memory_guard #(
     parameter int unsigned AddrWidth      = 32,  // bits
     parameter int unsigned MaxOutstanding = 32,  // bursts under way per direction; >= 2
-    parameter int unsigned TimeoutWidth   = 32,  // bits
-    parameter int unsigned DataWidth      = pst_memory_pkg::DataWidth,  // bits; others than this for proofs alone
-    localparam int unsigned StrbWidth     = DataWidth / 8
+    parameter int unsigned TimeoutWidth   = 32   // bits
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
@@ -26,49 +24,15 @@ module pst_memory_guard #(
     input  logic [TimeoutWidth-1:0] timeout_i,
     output logic                    lost_o,
     // AXI4 slave
-    input  logic                    s_axi_awvalid_i,
-    output logic                    s_axi_awready_o,
-    input  logic [AddrWidth-1:0]    s_axi_awaddr_i,
-    input  logic [7:0]              s_axi_awlen_i,
-    input  logic                    s_axi_wvalid_i,
-    output logic                    s_axi_wready_o,
-    input  logic [DataWidth-1:0]    s_axi_wdata_i,
-    input  logic [StrbWidth-1:0]    s_axi_wstrb_i,
-    input  logic                    s_axi_wlast_i,
-    output logic                    s_axi_bvalid_o,
-    input  logic                    s_axi_bready_i,
-    output logic [1:0]              s_axi_bresp_o,
-    input  logic                    s_axi_arvalid_i,
-    output logic                    s_axi_arready_o,
-    input  logic [AddrWidth-1:0]    s_axi_araddr_i,
-    input  logic [7:0]              s_axi_arlen_i,
-    output logic                    s_axi_rvalid_o,
-    input  logic                    s_axi_rready_i,
-    output logic [DataWidth-1:0]    s_axi_rdata_o,
-    output logic [1:0]              s_axi_rresp_o,
-    output logic                    s_axi_rlast_o,
+    input  pst_axi_pkg::write_req_t s_axi_write_i,
+    output pst_axi_pkg::write_rsp_t s_axi_write_o,
+    input  pst_axi_pkg::read_req_t  s_axi_read_i,
+    output pst_axi_pkg::read_rsp_t  s_axi_read_o,
     // AXI4 master, to the memory
-    output logic                    m_axi_awvalid_o,
-    input  logic                    m_axi_awready_i,
-    output logic [AddrWidth-1:0]    m_axi_awaddr_o,
-    output logic [7:0]              m_axi_awlen_o,
-    output logic                    m_axi_wvalid_o,
-    input  logic                    m_axi_wready_i,
-    output logic [DataWidth-1:0]    m_axi_wdata_o,
-    output logic [StrbWidth-1:0]    m_axi_wstrb_o,
-    output logic                    m_axi_wlast_o,
-    input  logic                    m_axi_bvalid_i,
-    output logic                    m_axi_bready_o,
-    input  logic [1:0]              m_axi_bresp_i,
-    output logic                    m_axi_arvalid_o,
-    input  logic                    m_axi_arready_i,
-    output logic [AddrWidth-1:0]    m_axi_araddr_o,
-    output logic [7:0]              m_axi_arlen_o,
-    input  logic                    m_axi_rvalid_i,
-    output logic                    m_axi_rready_o,
-    input  logic [DataWidth-1:0]    m_axi_rdata_i,
-    input  logic [1:0]              m_axi_rresp_i,
-    input  logic                    m_axi_rlast_i
+    output pst_axi_pkg::write_req_t m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t m_axi_write_i,
+    output pst_axi_pkg::read_req_t  m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t  m_axi_read_i
 );
 
   typedef logic [TimeoutWidth-1:0] timeout_t;
@@ -95,66 +59,30 @@ module pst_memory_guard #(
 
   pst_guard_write #(
       .AddrWidth(AddrWidth),
-      .MaxOutstanding(MaxOutstanding),
-      .DataWidth(DataWidth)
+      .MaxOutstanding(MaxOutstanding)
   ) u_write (
       .clk_i,
       .rst_i,
       .lost_i(lost_q),
       .waiting_o(write_waiting),
-      .s_axi_awvalid_i,
-      .s_axi_awready_o,
-      .s_axi_awaddr_i,
-      .s_axi_awlen_i,
-      .s_axi_wvalid_i,
-      .s_axi_wready_o,
-      .s_axi_wdata_i,
-      .s_axi_wstrb_i,
-      .s_axi_wlast_i,
-      .s_axi_bvalid_o,
-      .s_axi_bready_i,
-      .s_axi_bresp_o,
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
-      .m_axi_awaddr_o,
-      .m_axi_awlen_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
-      .m_axi_wdata_o,
-      .m_axi_wstrb_o,
-      .m_axi_wlast_o,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_bresp_i
+      .s_axi_write_i,
+      .s_axi_write_o,
+      .m_axi_write_o,
+      .m_axi_write_i
   );
 
   pst_guard_read #(
       .AddrWidth(AddrWidth),
-      .MaxOutstanding(MaxOutstanding),
-      .DataWidth(DataWidth)
+      .MaxOutstanding(MaxOutstanding)
   ) u_read (
       .clk_i,
       .rst_i,
       .lost_i(lost_q),
       .waiting_o(read_waiting),
-      .s_axi_arvalid_i,
-      .s_axi_arready_o,
-      .s_axi_araddr_i,
-      .s_axi_arlen_i,
-      .s_axi_rvalid_o,
-      .s_axi_rready_i,
-      .s_axi_rdata_o,
-      .s_axi_rresp_o,
-      .s_axi_rlast_o,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rlast_i
+      .s_axi_read_i,
+      .s_axi_read_o,
+      .m_axi_read_o,
+      .m_axi_read_i
   );
 
 endmodule

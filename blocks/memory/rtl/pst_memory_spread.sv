@@ -10,56 +10,20 @@ module pst_memory_spread #(
     parameter int unsigned MemoryBits     = 17,      // each has 2^MemoryBits bytes, 12..40
     parameter int unsigned MaxOutstanding = 16,      // bursts under way per direction; >= 2
     parameter int unsigned FifoBeats      = 128,     // that wait for each memory, or behind it, per direction; >= 2
-    localparam int unsigned AddrWidth = MemoryBits + $clog2(Memories),
-    localparam int unsigned DataWidth = pst_memory_pkg::DataWidth,
-    localparam int unsigned StrbWidth = pst_memory_pkg::DataBytes
+    localparam int unsigned AddrWidth = MemoryBits + $clog2(Memories)
 ) (
-    input  logic                               clk_i,
-    input  logic                               rst_i,
+    input  logic                                   clk_i,
+    input  logic                                   rst_i,
     // AXI4 slave over the whole range
-    input  logic                               s_axi_awvalid_i,
-    output logic                               s_axi_awready_o,
-    input  logic [AddrWidth-1:0]               s_axi_awaddr_i,
-    input  logic [7:0]                         s_axi_awlen_i,
-    input  logic                               s_axi_wvalid_i,
-    output logic                               s_axi_wready_o,
-    input  logic [DataWidth-1:0]               s_axi_wdata_i,
-    input  logic [StrbWidth-1:0]               s_axi_wstrb_i,
-    input  logic                               s_axi_wlast_i,
-    output logic                               s_axi_bvalid_o,
-    input  logic                               s_axi_bready_i,
-    output logic [1:0]                         s_axi_bresp_o,
-    input  logic                               s_axi_arvalid_i,
-    output logic                               s_axi_arready_o,
-    input  logic [AddrWidth-1:0]               s_axi_araddr_i,
-    input  logic [7:0]                         s_axi_arlen_i,
-    output logic                               s_axi_rvalid_o,
-    input  logic                               s_axi_rready_i,
-    output logic [DataWidth-1:0]               s_axi_rdata_o,
-    output logic [1:0]                         s_axi_rresp_o,
-    output logic                               s_axi_rlast_o,
+    input  pst_axi_pkg::write_req_t                s_axi_write_i,
+    output pst_axi_pkg::write_rsp_t                s_axi_write_o,
+    input  pst_axi_pkg::read_req_t                 s_axi_read_i,
+    output pst_axi_pkg::read_rsp_t                 s_axi_read_o,
     // AXI4 masters, one per memory; addresses count from its start
-    output logic [Memories-1:0]                m_axi_awvalid_o,
-    input  logic [Memories-1:0]                m_axi_awready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_awlen_o,
-    output logic [Memories-1:0]                m_axi_wvalid_o,
-    input  logic [Memories-1:0]                m_axi_wready_i,
-    output logic [Memories-1:0][DataWidth-1:0] m_axi_wdata_o,
-    output logic [Memories-1:0][StrbWidth-1:0] m_axi_wstrb_o,
-    output logic [Memories-1:0]                m_axi_wlast_o,
-    input  logic [Memories-1:0]                m_axi_bvalid_i,
-    output logic [Memories-1:0]                m_axi_bready_o,
-    input  logic [Memories-1:0][1:0]           m_axi_bresp_i,
-    output logic [Memories-1:0]                m_axi_arvalid_o,
-    input  logic [Memories-1:0]                m_axi_arready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_araddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_arlen_o,
-    input  logic [Memories-1:0]                m_axi_rvalid_i,
-    output logic [Memories-1:0]                m_axi_rready_o,
-    input  logic [Memories-1:0][DataWidth-1:0] m_axi_rdata_i,
-    input  logic [Memories-1:0][1:0]           m_axi_rresp_i,
-    input  logic [Memories-1:0]                m_axi_rlast_i
+    output pst_axi_pkg::write_req_t [Memories-1:0] m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [Memories-1:0] m_axi_write_i,
+    output pst_axi_pkg::read_req_t [Memories-1:0]  m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [Memories-1:0]  m_axi_read_i
 );
 
   localparam int unsigned PieceBits = $clog2(PieceBytes);
@@ -84,6 +48,20 @@ module pst_memory_spread #(
            | (address & addr_t'(PieceBytes - 1));
   endfunction
 
+  // The same requests, at the addresses behind which the fabric has the pieces.
+  pst_axi_pkg::write_req_t write;
+  pst_axi_pkg::read_req_t read;
+
+  logic unused_address;    // bits above AddrWidth
+  assign unused_address = ^{s_axi_write_i.awaddr, s_axi_read_i.araddr};
+
+  always_comb begin
+    write        = s_axi_write_i;
+    write.awaddr = pst_axi_pkg::addr_t'(spread(addr_t'(s_axi_write_i.awaddr)));
+    read         = s_axi_read_i;
+    read.araddr  = pst_axi_pkg::addr_t'(spread(addr_t'(s_axi_read_i.araddr)));
+  end
+
   pst_memory_fabric #(
       .Memories(Memories),
       .MemBytes({Memories{64'd1 << MemoryBits}}),
@@ -93,16 +71,8 @@ module pst_memory_spread #(
       .ReadFifoBeats(FifoBeats)
   ) u_fabric (
       .clk_i, .rst_i,
-      .s_axi_awvalid_i, .s_axi_awready_o, .s_axi_awaddr_i(spread(s_axi_awaddr_i)), .s_axi_awlen_i,
-      .s_axi_wvalid_i, .s_axi_wready_o, .s_axi_wdata_i, .s_axi_wstrb_i, .s_axi_wlast_i,
-      .s_axi_bvalid_o, .s_axi_bready_i, .s_axi_bresp_o,
-      .s_axi_arvalid_i, .s_axi_arready_o, .s_axi_araddr_i(spread(s_axi_araddr_i)), .s_axi_arlen_i,
-      .s_axi_rvalid_o, .s_axi_rready_i, .s_axi_rdata_o, .s_axi_rresp_o, .s_axi_rlast_o,
-      .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awaddr_o, .m_axi_awlen_o,
-      .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o, .m_axi_wlast_o,
-      .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i,
-      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
-      .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+      .s_axi_write_i(write), .s_axi_write_o, .s_axi_read_i(read), .s_axi_read_o,
+      .m_axi_write_o, .m_axi_write_i, .m_axi_read_o, .m_axi_read_i
   );
 
 endmodule

@@ -46,18 +46,8 @@ module pst_rx_handler
     input  logic                    s_gnt_ok_i,
     input  logic [DescWidth-1:0]    s_gnt_desc_i,
     // AXI4 write master
-    output logic                    m_axi_awvalid_o,
-    input  logic                    m_axi_awready_i,
-    output logic [AddrWidth-1:0]    m_axi_awaddr_o,
-    output logic [7:0]              m_axi_awlen_o,
-    output logic                    m_axi_wvalid_o,
-    input  logic                    m_axi_wready_i,
-    output logic [DataWidth-1:0]    m_axi_wdata_o,
-    output logic [DataWidth/8-1:0]  m_axi_wstrb_o,
-    output logic                    m_axi_wlast_o,
-    input  logic                    m_axi_bvalid_i,
-    output logic                    m_axi_bready_o,
-    input  logic [1:0]              m_axi_bresp_i,
+    output pst_axi_pkg::write_req_t m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t m_axi_write_i,
     // stored frames, and those that were not, in order of arrival
     output logic                    m_enq_valid_o,
     input  logic                    m_enq_ready_i,
@@ -154,7 +144,7 @@ module pst_rx_handler
 
   // ---- Bursts: address, data and response have their own pace; each burst goes to all three at once ----
   logic burst_valid, burst_taken, burst_ok, burst_last;
-  address_t burst;
+  address_t burst, address;
   logic address_ready, job_in_ready, pending_ready;
 
   pst_burst_splitter #(
@@ -190,11 +180,14 @@ module pst_rx_handler
       .s_valid_i(burst_taken && burst_ok),
       .s_ready_o(address_ready),
       .s_data_i(burst),
-      .m_valid_o(m_axi_awvalid_o),
-      .m_ready_i(m_axi_awready_i),
-      .m_data_o({m_axi_awaddr_o, m_axi_awlen_o}),
+      .m_valid_o(m_axi_write_o.awvalid),
+      .m_ready_i(m_axi_write_i.awready),
+      .m_data_o(address),
       .level_o()
   );
+
+  assign m_axi_write_o.awaddr = pst_axi_pkg::addr_t'(address.addr);
+  assign m_axi_write_o.awlen  = address.len;
 
   job_t job;
   logic job_valid, job_done;
@@ -250,22 +243,22 @@ module pst_rx_handler
       .s_valid_i(s_data_valid_i && job_valid && job.ok),
       .s_ready_o(write_ready),
       .s_data_i({burst_end, s_data_i}),
-      .m_valid_o(m_axi_wvalid_o),
-      .m_ready_i(m_axi_wready_i),
-      .m_data_o({m_axi_wlast_o, m_axi_wdata_o})
+      .m_valid_o(m_axi_write_o.wvalid),
+      .m_ready_i(m_axi_write_i.wready),
+      .m_data_o({m_axi_write_o.wlast, m_axi_write_o.wdata})
   );
 
-  assign m_axi_wstrb_o = '1;
+  assign m_axi_write_o.wstrb = '1;
 
   // ---- Responses: a frame is done with the response to its last burst ----
   logic enq_ready, refused_ready, answered, failed_d, failed_q, failed;
   enq_t enq, enq_out;
 
-  assign m_axi_bready_o = pending_valid && pending.ok && (!pending.last || (enq_ready && refused_ready));
-  assign answered       = m_axi_bready_o && m_axi_bvalid_i;
+  assign m_axi_write_o.bready = pending_valid && pending.ok && (!pending.last || (enq_ready && refused_ready));
+  assign answered             = m_axi_write_o.bready && m_axi_write_i.bvalid;
 
   always_comb begin
-    failed       = pending.ok && (failed_q || m_axi_bresp_i >= 2'b10);
+    failed       = pending.ok && (failed_q || m_axi_write_i.bresp >= 2'b10);
     pending_done = answered || (pending_valid && !pending.ok && enq_ready);
     frame_done   = pending_done && pending.last;
     failed_d     = frame_done ? 1'b0 : answered ? failed : failed_q;

@@ -9,31 +9,16 @@
 module pst_share_read #(
     parameter int unsigned Ports          = 2,   // >= 1
     parameter int unsigned AddrWidth      = 32,  // bits
-    parameter int unsigned DataWidth      = 512, // bits
     parameter int unsigned MaxOutstanding = 32   // bursts of all ports without their last beat, >= 2
 ) (
-    input  logic                            clk_i,
-    input  logic                            rst_i,
-    // AXI4 read slaves; s_axi_rready_i must be high when data may come
-    input  logic [Ports-1:0]                s_axi_arvalid_i,
-    output logic [Ports-1:0]                s_axi_arready_o,
-    input  logic [Ports-1:0][AddrWidth-1:0] s_axi_araddr_i,
-    input  logic [Ports-1:0][7:0]           s_axi_arlen_i,
-    output logic [Ports-1:0]                s_axi_rvalid_o,
-    input  logic [Ports-1:0]                s_axi_rready_i,
-    output logic [DataWidth-1:0]            s_axi_rdata_o,
-    output logic [1:0]                      s_axi_rresp_o,
-    output logic                            s_axi_rlast_o,
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    // AXI4 read slaves; its rready must be high when data may come
+    input  pst_axi_pkg::read_req_t [Ports-1:0] s_axi_read_i,
+    output pst_axi_pkg::read_rsp_t [Ports-1:0] s_axi_read_o,
     // AXI4 read master
-    output logic                            m_axi_arvalid_o,
-    input  logic                            m_axi_arready_i,
-    output logic [AddrWidth-1:0]            m_axi_araddr_o,
-    output logic [7:0]                      m_axi_arlen_o,
-    input  logic                            m_axi_rvalid_i,
-    output logic                            m_axi_rready_o,
-    input  logic [DataWidth-1:0]            m_axi_rdata_i,
-    input  logic [1:0]                      m_axi_rresp_i,
-    input  logic                            m_axi_rlast_i
+    output pst_axi_pkg::read_req_t             m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t             m_axi_read_i
 );
 
   if (Ports < 1 || MaxOutstanding < 2) begin : g_bad_size
@@ -48,21 +33,35 @@ module pst_share_read #(
   logic [Ports-1:0] later_d, later_q;    // ports behind the one whose burst was taken last
   logic [Ports-1:0] turn, winner, reader;
   logic start, address_ready, order_ready, order_valid, beat_valid, beat_taken;
-  address_t address;
+  logic [Ports-1:0] arvalid, rready;
+  address_t address, m_address;
+  logic [8*pst_axi_pkg::DataBytes-1:0] data;
+  logic [1:0] resp;
+  logic last;
+
+  for (genvar p = 0; p < int'(Ports); p++) begin : g_port
+    assign arvalid[p] = s_axi_read_i[p].arvalid;
+    assign rready[p]  = s_axi_read_i[p].rready;
+
+    logic unused_address;    // bits above AddrWidth
+    assign unused_address = ^s_axi_read_i[p].araddr;
+
+    assign s_axi_read_o[p] = '{
+        arready: start && winner[p], rvalid: beat_valid && order_valid && reader[p], rdata: data, rresp: resp, rlast: last
+    };
+  end
 
   always_comb begin
-    turn    = (s_axi_arvalid_i & later_q) != '0 ? s_axi_arvalid_i & later_q : s_axi_arvalid_i;
+    turn    = (arvalid & later_q) != '0 ? arvalid & later_q : arvalid;
     winner  = turn & (~turn + 1'b1);
     start   = winner != '0 && address_ready && order_ready;
     address = '0;
     later_d = later_q;
     for (int unsigned p = 0; p < Ports; p++) begin
-      if (winner[p]) address |= {s_axi_araddr_i[p], s_axi_arlen_i[p]};
+      if (winner[p]) address |= {AddrWidth'(s_axi_read_i[p].araddr), s_axi_read_i[p].arlen};
       if (winner[p] && start) for (int unsigned k = 0; k < Ports; k++) later_d[k] = k > p;
     end
   end
-
-  assign s_axi_arready_o = start ? winner : '0;
 
   pst_fifo #(
       .Width($bits(address_t)),
@@ -73,9 +72,9 @@ module pst_share_read #(
       .s_valid_i(start),
       .s_ready_o(address_ready),
       .s_data_i(address),
-      .m_valid_o(m_axi_arvalid_o),
-      .m_ready_i(m_axi_arready_i),
-      .m_data_o({m_axi_araddr_o, m_axi_arlen_o}),
+      .m_valid_o(m_axi_read_o.arvalid),
+      .m_ready_i(m_axi_read_i.arready),
+      .m_data_o(m_address),
       .level_o()
   );
 
@@ -90,26 +89,27 @@ module pst_share_read #(
       .s_ready_o(order_ready),
       .s_data_i(winner),
       .m_valid_o(order_valid),
-      .m_ready_i(beat_taken && s_axi_rlast_o),
+      .m_ready_i(beat_taken && last),
       .m_data_o(reader),
       .level_o()
   );
 
   pst_skid_buffer #(
-      .Width(DataWidth + 3)
+      .Width(8 * pst_axi_pkg::DataBytes + 3)
   ) u_data (
       .clk_i,
       .rst_i,
-      .s_valid_i(m_axi_rvalid_i),
-      .s_ready_o(m_axi_rready_o),
-      .s_data_i({m_axi_rlast_i, m_axi_rresp_i, m_axi_rdata_i}),
+      .s_valid_i(m_axi_read_i.rvalid),
+      .s_ready_o(m_axi_read_o.rready),
+      .s_data_i({m_axi_read_i.rlast, m_axi_read_i.rresp, m_axi_read_i.rdata}),
       .m_valid_o(beat_valid),
       .m_ready_i(beat_taken),
-      .m_data_o({s_axi_rlast_o, s_axi_rresp_o, s_axi_rdata_o})
+      .m_data_o({last, resp, data})
   );
 
-  assign s_axi_rvalid_o = beat_valid && order_valid ? reader : '0;
-  assign beat_taken     = (s_axi_rvalid_o & s_axi_rready_i) != '0;
+  assign beat_taken          = beat_valid && order_valid && (reader & rready) != '0;
+  assign m_axi_read_o.araddr = pst_axi_pkg::addr_t'(m_address.addr);
+  assign m_axi_read_o.arlen  = m_address.len;
 
   always_ff @(posedge clk_i) begin
     later_q <= later_d;

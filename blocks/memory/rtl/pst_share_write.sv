@@ -10,38 +10,16 @@
 module pst_share_write #(
     parameter int unsigned Ports          = 2,   // >= 1
     parameter int unsigned AddrWidth      = 32,  // bits
-    parameter int unsigned DataWidth      = 512, // bits, a multiple of 8
-    parameter int unsigned MaxOutstanding = 32,  // bursts of all ports without response, >= 2
-    localparam int unsigned StrbWidth = DataWidth / 8
+    parameter int unsigned MaxOutstanding = 32   // bursts of all ports without response, >= 2
 ) (
-    input  logic                            clk_i,
-    input  logic                            rst_i,
-    // AXI4 write slaves; s_axi_bready_i must be high when a response may come
-    input  logic [Ports-1:0]                s_axi_awvalid_i,
-    output logic [Ports-1:0]                s_axi_awready_o,
-    input  logic [Ports-1:0][AddrWidth-1:0] s_axi_awaddr_i,
-    input  logic [Ports-1:0][7:0]           s_axi_awlen_i,
-    input  logic [Ports-1:0]                s_axi_wvalid_i,
-    output logic [Ports-1:0]                s_axi_wready_o,
-    input  logic [Ports-1:0][DataWidth-1:0] s_axi_wdata_i,
-    input  logic [Ports-1:0][StrbWidth-1:0] s_axi_wstrb_i,
-    input  logic [Ports-1:0]                s_axi_wlast_i,
-    output logic [Ports-1:0]                s_axi_bvalid_o,
-    input  logic [Ports-1:0]                s_axi_bready_i,
-    output logic [1:0]                      s_axi_bresp_o,
+    input  logic                                clk_i,
+    input  logic                                rst_i,
+    // AXI4 write slaves; its bready must be high when a response may come
+    input  pst_axi_pkg::write_req_t [Ports-1:0] s_axi_write_i,
+    output pst_axi_pkg::write_rsp_t [Ports-1:0] s_axi_write_o,
     // AXI4 write master
-    output logic                            m_axi_awvalid_o,
-    input  logic                            m_axi_awready_i,
-    output logic [AddrWidth-1:0]            m_axi_awaddr_o,
-    output logic [7:0]                      m_axi_awlen_o,
-    output logic                            m_axi_wvalid_o,
-    input  logic                            m_axi_wready_i,
-    output logic [DataWidth-1:0]            m_axi_wdata_o,
-    output logic [StrbWidth-1:0]            m_axi_wstrb_o,
-    output logic                            m_axi_wlast_o,
-    input  logic                            m_axi_bvalid_i,
-    output logic                            m_axi_bready_o,
-    input  logic [1:0]                      m_axi_bresp_i
+    output pst_axi_pkg::write_req_t             m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t             m_axi_write_i
 );
 
   if (Ports < 1 || MaxOutstanding < 2) begin : g_bad_size
@@ -54,39 +32,51 @@ module pst_share_write #(
   } address_t;
 
   typedef struct packed {
-    logic                 last;
-    logic [StrbWidth-1:0] strb;
-    logic [DataWidth-1:0] data;
+    logic                                last;
+    logic [pst_axi_pkg::DataBytes-1:0]   strb;
+    logic [8*pst_axi_pkg::DataBytes-1:0] data;
   } beat_t;
 
   logic [Ports-1:0] later_d, later_q;    // ports behind the one whose burst was taken last
   logic [Ports-1:0] owner_d, owner_q;    // whose burst is under way; none: 0
   logic [Ports-1:0] offered, turn, winner, source, responder;
   logic start, taken, address_ready, data_ready, order_ready, order_valid;
-  address_t address;
+  logic [Ports-1:0] awvalid, wvalid, bready;
+  address_t address, m_address;
   beat_t beat;
 
+  for (genvar p = 0; p < int'(Ports); p++) begin : g_port
+    assign awvalid[p] = s_axi_write_i[p].awvalid;
+    assign wvalid[p]  = s_axi_write_i[p].wvalid;
+    assign bready[p]  = s_axi_write_i[p].bready;
+
+    logic unused_address;    // bits above AddrWidth
+    assign unused_address = ^s_axi_write_i[p].awaddr;
+
+    assign s_axi_write_o[p] = '{
+        awready: start && winner[p], wready: taken && source[p],
+        bvalid: order_valid && m_axi_write_i.bvalid && responder[p], bresp: m_axi_write_i.bresp
+    };
+  end
+
   always_comb begin
-    offered = owner_q == '0 ? s_axi_awvalid_i & s_axi_wvalid_i : '0;
+    offered = owner_q == '0 ? awvalid & wvalid : '0;
     turn    = (offered & later_q) != '0 ? offered & later_q : offered;
     winner  = turn & (~turn + 1'b1);
     source  = owner_q | winner;
     start   = winner != '0 && address_ready && data_ready && order_ready;
-    taken   = start || ((owner_q & s_axi_wvalid_i) != '0 && data_ready);
+    taken   = start || ((owner_q & wvalid) != '0 && data_ready);
 
     address = '0;
     beat    = '0;
     later_d = later_q;
     for (int unsigned p = 0; p < Ports; p++) begin
-      if (winner[p]) address |= {s_axi_awaddr_i[p], s_axi_awlen_i[p]};
-      if (source[p]) beat |= {s_axi_wlast_i[p], s_axi_wstrb_i[p], s_axi_wdata_i[p]};
+      if (winner[p]) address |= {AddrWidth'(s_axi_write_i[p].awaddr), s_axi_write_i[p].awlen};
+      if (source[p]) beat |= {s_axi_write_i[p].wlast, s_axi_write_i[p].wstrb, s_axi_write_i[p].wdata};
       if (winner[p] && start) for (int unsigned k = 0; k < Ports; k++) later_d[k] = k > p;
     end
     owner_d = taken ? (beat.last ? '0 : source) : owner_q;
   end
-
-  assign s_axi_awready_o = start ? winner : '0;
-  assign s_axi_wready_o  = taken ? source : '0;
 
   pst_fifo #(
       .Width($bits(address_t)),
@@ -97,9 +87,9 @@ module pst_share_write #(
       .s_valid_i(start),
       .s_ready_o(address_ready),
       .s_data_i(address),
-      .m_valid_o(m_axi_awvalid_o),
-      .m_ready_i(m_axi_awready_i),
-      .m_data_o({m_axi_awaddr_o, m_axi_awlen_o}),
+      .m_valid_o(m_axi_write_o.awvalid),
+      .m_ready_i(m_axi_write_i.awready),
+      .m_data_o(m_address),
       .level_o()
   );
 
@@ -111,9 +101,9 @@ module pst_share_write #(
       .s_valid_i(taken),
       .s_ready_o(data_ready),
       .s_data_i(beat),
-      .m_valid_o(m_axi_wvalid_o),
-      .m_ready_i(m_axi_wready_i),
-      .m_data_o({m_axi_wlast_o, m_axi_wstrb_o, m_axi_wdata_o})
+      .m_valid_o(m_axi_write_o.wvalid),
+      .m_ready_i(m_axi_write_i.wready),
+      .m_data_o({m_axi_write_o.wlast, m_axi_write_o.wstrb, m_axi_write_o.wdata})
   );
 
   // Whose response is next.
@@ -127,14 +117,14 @@ module pst_share_write #(
       .s_ready_o(order_ready),
       .s_data_i(winner),
       .m_valid_o(order_valid),
-      .m_ready_i(m_axi_bvalid_i && m_axi_bready_o),
+      .m_ready_i(m_axi_write_i.bvalid && m_axi_write_o.bready),
       .m_data_o(responder),
       .level_o()
   );
 
-  assign m_axi_bready_o = order_valid && (responder & s_axi_bready_i) != '0;
-  assign s_axi_bvalid_o = order_valid && m_axi_bvalid_i ? responder : '0;
-  assign s_axi_bresp_o  = m_axi_bresp_i;
+  assign m_axi_write_o.bready = order_valid && (responder & bready) != '0;
+  assign m_axi_write_o.awaddr = pst_axi_pkg::addr_t'(m_address.addr);
+  assign m_axi_write_o.awlen  = m_address.len;
 
   always_ff @(posedge clk_i) begin
     owner_q <= owner_d;
@@ -149,7 +139,7 @@ module pst_share_write #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_one_owner : assert ($onehot0(owner_q)) else $error("pst_share_write: two bursts at once");
-      a_response_has_a_burst : assert (!m_axi_bvalid_i || order_valid) else $error("pst_share_write: a response without a burst");
+      a_response_has_a_burst : assert (!m_axi_write_i.bvalid || order_valid) else $error("pst_share_write: a response without a burst");
     end
   end
 `endif

@@ -25,40 +25,33 @@ module pst_tx_handler
     localparam int unsigned DataBytes   = pst_memory_pkg::DataBytes,
     localparam int unsigned DataWidth   = pst_memory_pkg::DataWidth
 ) (
-    input  logic                    clk_i,
-    input  logic                    rst_i,
+    input  logic                   clk_i,
+    input  logic                   rst_i,
     // frames to send; length in bytes, at least 1
-    input  logic                    s_deq_valid_i,
-    output logic                    s_deq_ready_o,
-    input  logic [QueueWidth-1:0]   s_deq_queue_i,
-    input  logic [DescWidth-1:0]    s_deq_desc_i,
-    input  pst_pkg::len_t           s_deq_len_i,
+    input  logic                   s_deq_valid_i,
+    output logic                   s_deq_ready_o,
+    input  logic [QueueWidth-1:0]  s_deq_queue_i,
+    input  logic [DescWidth-1:0]   s_deq_desc_i,
+    input  pst_pkg::len_t          s_deq_len_i,
     // AXI4 read master
-    output logic                    m_axi_arvalid_o,
-    input  logic                    m_axi_arready_i,
-    output logic [AddrWidth-1:0]    m_axi_araddr_o,
-    output logic [7:0]              m_axi_arlen_o,
-    input  logic                    m_axi_rvalid_i,
-    output logic                    m_axi_rready_o,
-    input  logic [DataWidth-1:0]    m_axi_rdata_i,
-    input  logic [1:0]              m_axi_rresp_i,
-    input  logic                    m_axi_rlast_i,
+    output pst_axi_pkg::read_req_t m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t m_axi_read_i,
     // frames sent; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read; tkeep = 0: it is not sent
-    output logic                    m_axis_tvalid_o,
-    input  logic                    m_axis_tready_i,
-    output logic [DataWidth-1:0]    m_axis_tdata_o,
-    output logic [DataBytes-1:0]    m_axis_tkeep_o,
-    output logic                    m_axis_tlast_o,
-    output logic                    m_axis_tuser_o,
-    output logic [QueueWidth-1:0]   m_axis_tid_o,
+    output logic                   m_axis_tvalid_o,
+    input  logic                   m_axis_tready_i,
+    output logic [DataWidth-1:0]   m_axis_tdata_o,
+    output logic [DataBytes-1:0]   m_axis_tkeep_o,
+    output logic                   m_axis_tlast_o,
+    output logic                   m_axis_tuser_o,
+    output logic [QueueWidth-1:0]  m_axis_tid_o,
     // one pulse per frame that is sent whole, with its last beat; its length stands beside every beat
-    output logic                    ev_sent_valid_o,
-    output logic [QueueWidth-1:0]   ev_sent_queue_o,
-    output pst_pkg::len_t           ev_sent_len_o,
+    output logic                   ev_sent_valid_o,
+    output logic [QueueWidth-1:0]  ev_sent_queue_o,
+    output pst_pkg::len_t          ev_sent_len_o,
     // pages that are free again
-    output logic                    m_free_valid_o,
-    input  logic                    m_free_ready_i,
-    output logic [DescWidth-1:0]    m_free_desc_o
+    output logic                   m_free_valid_o,
+    input  logic                   m_free_ready_i,
+    output logic [DescWidth-1:0]   m_free_desc_o
 );
 
   if (MaxOutstanding < 2) begin : g_bad_outstanding
@@ -105,7 +98,7 @@ module pst_tx_handler
 
   // ---- Read addresses ----
   logic burst_valid, burst_ready, unused_ok, unused_last;
-  logic [AddrWidth-1:0] burst_addr;
+  logic [AddrWidth-1:0] burst_addr, address;
   logic [7:0] burst_len;
 
   pst_burst_splitter #(
@@ -139,24 +132,26 @@ module pst_tx_handler
       .s_valid_i(burst_valid),
       .s_ready_o(burst_ready),
       .s_data_i({burst_addr, burst_len}),
-      .m_valid_o(m_axi_arvalid_o),
-      .m_ready_i(m_axi_arready_i),
-      .m_data_o({m_axi_araddr_o, m_axi_arlen_o}),
+      .m_valid_o(m_axi_read_o.arvalid),
+      .m_ready_i(m_axi_read_i.arready),
+      .m_data_o({address, m_axi_read_o.arlen}),
       .level_o()
   );
+
+  assign m_axi_read_o.araddr = pst_axi_pkg::addr_t'(address);
 
   // ---- Data: the beats of a frame count, not its bursts ----
   beats_t beat_d, beat_q;
   logic failed_d, failed_q, failed, skip, skip_d, skip_q, last, taken, out_ready, freed_ready;
   beat_t beat;
 
-  assign last           = beat_q == pst_memory_pkg::beats(frame.len) - 1'b1;
-  assign m_axi_rready_o = frame_valid && out_ready && freed_ready;
-  assign taken          = m_axi_rready_o && m_axi_rvalid_i;
+  assign last                = beat_q == pst_memory_pkg::beats(frame.len) - 1'b1;
+  assign m_axi_read_o.rready = frame_valid && out_ready && freed_ready;
+  assign taken               = m_axi_read_o.rready && m_axi_read_i.rvalid;
 
   always_comb begin
-    failed     = failed_q || m_axi_rresp_i >= 2'b10;
-    skip       = beat_q == '0 ? m_axi_rresp_i >= 2'b10 : skip_q;   // the frame is not sent
+    failed     = failed_q || m_axi_read_i.rresp >= 2'b10;
+    skip       = beat_q == '0 ? m_axi_read_i.rresp >= 2'b10 : skip_q;   // the frame is not sent
     frame_done = taken && last;
     beat_d     = frame_done ? '0 : beat_q + beats_t'(taken);
     failed_d   = frame_done ? 1'b0 : taken ? failed : failed_q;
@@ -166,7 +161,7 @@ module pst_tx_handler
     beat.queue_id = frame.queue_id;
     beat.error    = last && failed;
     beat.last     = last;
-    beat.data     = m_axi_rdata_i;
+    beat.data     = m_axi_read_i.rdata;
     for (int unsigned k = 0; k < DataBytes; k++) beat.keep[k] = !skip && (!last || OffsetWidth'(k) <= OffsetWidth'(frame.len - 1'b1));
   end
 
@@ -214,8 +209,8 @@ module pst_tx_handler
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_frame_ends_with_its_burst : assert (!frame_done || m_axi_rlast_i) else $error("pst_tx_handler: the frame ends inside a burst");
-      a_data_has_a_frame : assert (!m_axi_rvalid_i || frame_valid) else $error("pst_tx_handler: read data without a frame");
+      a_frame_ends_with_its_burst : assert (!frame_done || m_axi_read_i.rlast) else $error("pst_tx_handler: the frame ends inside a burst");
+      a_data_has_a_frame : assert (!m_axi_read_i.rvalid || frame_valid) else $error("pst_tx_handler: read data without a frame");
     end
   end
 `endif

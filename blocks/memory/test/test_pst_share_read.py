@@ -10,7 +10,7 @@ from share_model import ShareRead
 
 from penstock.testing import testkit
 
-ADDR, DATA = 20, 32
+ADDR, DATA = 20, 512
 
 
 def bits(flags: list) -> int:
@@ -63,7 +63,9 @@ async def mixed(dut) -> None:
         if want["ar"]:
             assert (int(dut.m_axi_araddr_o.value), int(dut.m_axi_arlen_o.value)) == want["ar"], cycle
         if any(want["rvalid"]):
-            found = (int(dut.s_axi_rdata_o.value), int(dut.s_axi_rresp_o.value)), bool(int(dut.s_axi_rlast_o.value))
+            p = want["rvalid"].index(True)
+            word, resp, last = (int(getattr(dut, f"s_axi_{name}_o").value) for name in ("rdata", "rresp", "rlast"))
+            found = (word >> DATA * p & (1 << DATA) - 1, resp >> 2 * p & 3), bool(last >> p & 1)
             assert found == want["r"], cycle
             bursts += found[1] and any(a and b for a, b in zip(want["rvalid"], rready, strict=True))
         if want["ar"] and arready:
@@ -75,4 +77,4 @@ async def mixed(dut) -> None:
 
 @pytest.mark.parametrize("ports, outstanding", [(2, 2), (4, 9)])
 def test_pst_share_read(ports: int, outstanding: int) -> None:
-    testkit.run_module("memory", "pst_share_read", {"Ports": ports, "AddrWidth": ADDR, "DataWidth": DATA, "MaxOutstanding": outstanding})
+    testkit.run_module("memory", "pst_share_read", {"Ports": ports, "AddrWidth": ADDR, "MaxOutstanding": outstanding})

@@ -10,7 +10,7 @@ from share_model import ShareWrite
 
 from penstock.testing import testkit
 
-ADDR, DATA = 20, 32
+ADDR, DATA = 20, 512
 
 
 def bits(flags: list) -> int:
@@ -76,7 +76,7 @@ async def mixed(dut) -> None:
             found = (int(dut.m_axi_wdata_o.value), int(dut.m_axi_wstrb_o.value)), bool(int(dut.m_axi_wlast_o.value))
             assert found == want["w"], cycle
         if any(want["bvalid"]):
-            assert int(dut.s_axi_bresp_o.value) == resp, cycle
+            assert int(dut.s_axi_bresp_o.value) == sum(resp << 2 * p for p in range(ports)), cycle
         addresses += want["aw"] is not None and awready
         bursts += want["w"] is not None and wready and want["w"][1]
         answers += b and want["bready"]
@@ -87,4 +87,4 @@ async def mixed(dut) -> None:
 
 @pytest.mark.parametrize("ports, outstanding", [(2, 2), (4, 9)])
 def test_pst_share_write(ports: int, outstanding: int) -> None:
-    testkit.run_module("memory", "pst_share_write", {"Ports": ports, "AddrWidth": ADDR, "DataWidth": DATA, "MaxOutstanding": outstanding})
+    testkit.run_module("memory", "pst_share_write", {"Ports": ports, "AddrWidth": ADDR, "MaxOutstanding": outstanding})

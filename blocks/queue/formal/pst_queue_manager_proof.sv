@@ -83,10 +83,9 @@ module pst_queue_manager_proof
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_desc_o(deq_desc), .m_deq_len_o(deq_len),
       .m_deq_backlogged_o(deq_backlogged), .m_deq_left_o(), .m_deq_head_o(), .m_active_len_o(), .ev_backlog_o(),
       .s_look_valid_i(look_valid_i), .s_look_ready_o(), .s_look_queue_i(look_queue_i),
-      .m_head_valid_o(), .m_head_empty_o(), .m_head_known_o(), .m_look_valid_o(), .m_look_packets_o(), .m_look_bytes_o(),
-      .m_look_limit_packets_o(), .m_look_limit_bytes_o(),
-      .s_cfg_valid_i(cfg_valid_i), .s_cfg_queue_i(cfg_queue_i), .s_cfg_limit_packets_i(cfg_packets_i),
-      .s_cfg_limit_bytes_i(cfg_bytes_i), .init_done_o(init_done)
+      .m_head_o(), .m_look_o(),
+      .s_cfg_i('{valid: cfg_valid_i, limit_packets: cfg_packets_i, limit_bytes: cfg_bytes_i}), .s_cfg_queue_i(cfg_queue_i),
+      .init_done_o(init_done)
   );
 
   assign take = enq_valid_i && enq_ready;

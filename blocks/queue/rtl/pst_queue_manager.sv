@@ -23,65 +23,57 @@ module pst_queue_manager
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
-    input  logic                         clk_i,
-    input  logic                         rst_i,
+    input  logic                       clk_i,
+    input  logic                       rst_i,
     // enqueue; a reason other than DropNone: the frame was lost upstream and is only reported, in order
-    input  logic                         s_enq_valid_i,
-    output logic                         s_enq_ready_o,
-    input  logic [QueueIdWidth-1:0]      s_enq_queue_i,
-    input  logic [DescIdWidth-1:0]       s_enq_desc_i,
-    input  len_t                         s_enq_len_i,
-    input  drop_e                        s_enq_reason_i,
+    input  logic                       s_enq_valid_i,
+    output logic                       s_enq_ready_o,
+    input  logic [QueueIdWidth-1:0]    s_enq_queue_i,
+    input  logic [DescIdWidth-1:0]     s_enq_desc_i,
+    input  len_t                       s_enq_len_i,
+    input  drop_e                      s_enq_reason_i,
     // a queue that was empty has a packet now
-    output logic                         m_active_valid_o,
-    input  logic                         m_active_ready_i,
-    output logic [QueueIdWidth-1:0]      m_active_queue_o,
-    output len_t                         m_active_len_o,        // of that packet; 0 without ReportHead
+    output logic                       m_active_valid_o,
+    input  logic                       m_active_ready_i,
+    output logic [QueueIdWidth-1:0]    m_active_queue_o,
+    output len_t                       m_active_len_o,        // of that packet; 0 without ReportHead
     // descriptor of a packet dropped at the tail: its page is free again
-    output logic                         m_drop_valid_o,
-    input  logic                         m_drop_ready_i,
-    output logic [DescIdWidth-1:0]       m_drop_desc_o,
+    output logic                       m_drop_valid_o,
+    input  logic                       m_drop_ready_i,
+    output logic [DescIdWidth-1:0]     m_drop_desc_o,
     // one pulse per enqueue decision, in order
-    output logic                         ev_valid_o,
-    output drop_e                        ev_reason_o,
-    output logic [QueueIdWidth-1:0]      ev_queue_o,
-    output len_t                         ev_len_o,
-    output logic [LimitBytesWidth-1:0]   ev_backlog_o,          // one cycle after ev_o: bytes in the queue with this packet, if it was
+    output logic                       ev_valid_o,
+    output drop_e                      ev_reason_o,
+    output logic [QueueIdWidth-1:0]    ev_queue_o,
+    output len_t                       ev_len_o,
+    output logic [LimitBytesWidth-1:0] ev_backlog_o,          // one cycle after ev_o: bytes in the queue with this packet, if it was
                                                                 // accepted; 0 without ReportHead
     // dequeue of the head packet: never stalls; the queue has a packet, no dequeue under way, and its last m_deq_o is at least 4
     // cycles ago. The caller decides while the memories are read: s_deq_take_i, two cycles later, takes the packet or leaves it
-    input  logic                         s_deq_valid_i,
-    input  logic [QueueIdWidth-1:0]      s_deq_queue_i,
-    input  logic                         s_deq_take_i,
-    output logic                         m_deq_valid_o,
-    output logic [QueueIdWidth-1:0]      m_deq_queue_o,
-    output logic [DescIdWidth-1:0]       m_deq_desc_o,
-    output len_t                         m_deq_len_o,
-    output logic                         m_deq_backlogged_o,    // packets are left in the queue
-    output logic [LimitBytesWidth-1:0]   m_deq_left_o,          // one cycle after m_deq_o: bytes left in the queue; 0 without ReportLeft
-    output len_t                         m_deq_head_o,          // two cycles after m_deq_o: length of the packet behind it; 0 without
+    input  logic                       s_deq_valid_i,
+    input  logic [QueueIdWidth-1:0]    s_deq_queue_i,
+    input  logic                       s_deq_take_i,
+    output logic                       m_deq_valid_o,
+    output logic [QueueIdWidth-1:0]    m_deq_queue_o,
+    output logic [DescIdWidth-1:0]     m_deq_desc_o,
+    output len_t                       m_deq_len_o,
+    output logic                       m_deq_backlogged_o,    // packets are left in the queue
+    output logic [LimitBytesWidth-1:0] m_deq_left_o,          // one cycle after m_deq_o: bytes left in the queue; 0 without ReportLeft
+    output len_t                       m_deq_head_o,          // two cycles after m_deq_o: length of the packet behind it; 0 without
                                                                 // one, or without ReportHead
     // Look: what a queue holds. Waits for a cycle in which nothing is enqueued and no dequeue begins, so it disturbs neither. Answered 3 cycles
     // later: whether the queue is empty, and else whether m_deq_desc_o is its head, which it is not for some cycles after a dequeue or the
     // first packet; and 4 cycles later: packets and bytes in the queue, and its limits
-    input  logic                         s_look_valid_i,
-    output logic                         s_look_ready_o,
-    input  logic [QueueIdWidth-1:0]      s_look_queue_i,
-    output logic                         m_head_valid_o,
-    output logic                         m_head_empty_o,
-    output logic                         m_head_known_o,
-    output logic                         m_look_valid_o,
-    output logic [LimitPacketsWidth-1:0] m_look_packets_o,
-    output logic [LimitBytesWidth-1:0]   m_look_bytes_o,
-    output logic [LimitPacketsWidth-1:0] m_look_limit_packets_o,
-    output logic [LimitBytesWidth-1:0]   m_look_limit_bytes_o,
+    input  logic                       s_look_valid_i,
+    output logic                       s_look_ready_o,
+    input  logic [QueueIdWidth-1:0]    s_look_queue_i,
+    output pst_queue_ports_pkg::head_t m_head_o,
+    output pst_queue_ports_pkg::look_t m_look_o,
     // limits of one queue; taken at once, holds enqueues back for this cycle
-    input  logic                         s_cfg_valid_i,
-    input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
-    input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
-    input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
+    input  pst_queue_ports_pkg::cfg_t  s_cfg_i,
+    input  logic [QueueIdWidth-1:0]    s_cfg_queue_i,
     // memories are cleared
-    output logic                         init_done_o
+    output logic                       init_done_o
 );
 
   if (Queues < 2 || Descriptors < 2) begin : g_bad_size
@@ -140,14 +132,14 @@ module pst_queue_manager
   logic room_q;
   logic enq_take;
 
-  assign s_enq_ready_o = room_q && !s_cfg_valid_i;
+  assign s_enq_ready_o = room_q && !s_cfg_i.valid;
   assign enq_take = s_enq_valid_i && s_enq_ready_o;
 
   // A look takes the reads of both sides in a cycle that neither needs.
   logic look_take;
   logic [QueueIdWidth-1:0] enq_queue, deq_queue;
 
-  assign s_look_ready_o = Look && !init && !(s_enq_valid_i && room_q) && !s_deq_valid_i && !s_cfg_valid_i;
+  assign s_look_ready_o = Look && !init && !(s_enq_valid_i && room_q) && !s_deq_valid_i && !s_cfg_i.valid;
   assign look_take      = s_look_valid_i && s_look_ready_o;
   assign enq_queue      = Look && !(s_enq_valid_i && room_q) ? s_look_queue_i : s_enq_queue_i;
   assign deq_queue      = Look && !s_deq_valid_i ? s_look_queue_i : s_deq_queue_i;
@@ -388,6 +380,7 @@ module pst_queue_manager
   // that is written up to three cycles after a dequeue's commit (u_head), and one after that of the first packet (u_first).
 
   if (Look) begin : g_look
+    logic head_empty_q;
     logic [4:1] look_q;
     logic [3:1] stale_q;    // the words of the head may be those of another packet
     count_t enq4_q, deq3_q, deq4_q, enq4, deq4;
@@ -403,7 +396,7 @@ module pst_queue_manager
       stale_q[1]   <= dequeued || first;
       stale_q[2]   <= stale_q[1] || (first_we_q && e_queue1_q == d1_q.queue_id);
       stale_q[3]   <= stale_q[2] || (first_we_q && e_queue1_q == d2_q.queue_id);
-      m_head_empty_o <= enq_packets_for_deq == deq_r.packets;
+      head_empty_q <= enq_packets_for_deq == deq_r.packets;
 
       enq4_q       <= enq_now;
       deq3_q       <= deq_s2;
@@ -422,22 +415,14 @@ module pst_queue_manager
       if (same4_q) deq4 = deq1_q;
     end
 
-    assign m_head_valid_o         = look_q[3];
-    assign m_head_known_o         = !stale_q[3];
-    assign m_look_valid_o         = look_q[4];
-    assign m_look_packets_o       = LimitPacketsWidth'(enq4.packets - deq4.packets);
-    assign m_look_bytes_o         = LimitBytesWidth'(enq4.bytes - deq4.bytes);
-    assign m_look_limit_packets_o = limit4_q.packets;
-    assign m_look_limit_bytes_o   = limit4_q.bytes;
+    assign m_head_o = '{valid: look_q[3], empty: head_empty_q, known: !stale_q[3]};
+    assign m_look_o = '{
+        valid: look_q[4], packets: LimitPacketsWidth'(enq4.packets - deq4.packets), bytes: LimitBytesWidth'(enq4.bytes - deq4.bytes),
+        limit_packets: limit4_q.packets, limit_bytes: limit4_q.bytes
+    };
   end else begin : g_no_look
-    assign m_head_valid_o         = 1'b0;
-    assign m_head_empty_o         = 1'b0;
-    assign m_head_known_o         = 1'b0;
-    assign m_look_valid_o         = 1'b0;
-    assign m_look_packets_o       = '0;
-    assign m_look_bytes_o         = '0;
-    assign m_look_limit_packets_o = '0;
-    assign m_look_limit_bytes_o   = '0;
+    assign m_head_o = '0;
+    assign m_look_o = '0;
 
     logic unused_look;
     assign unused_look = ^{look_take, s_look_queue_i};
@@ -483,8 +468,8 @@ module pst_queue_manager
       .Width($bits(limit_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_limit (
       .clk_i,
-      .we_i(init || s_cfg_valid_i), .waddr_i(init ? init_queue : s_cfg_queue_i),
-      .wdata_i(init ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
+      .we_i(init || s_cfg_i.valid), .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .wdata_i(init ? '1 : {s_cfg_i.limit_packets, s_cfg_i.limit_bytes}),
       .re_i(1'b1), .raddr_i(enq_queue), .rdata_o(limit_r)
   );
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.hardware import plug_scheduler, plugs
+from penstock.hardware import bundles, plug_scheduler, plugs
 from penstock.hardware.verilate import Build, Report, build
 from penstock.parts.manifest import Part
 from penstock.parts.registry import find
@@ -46,12 +46,13 @@ def build_core(
         about |= {"OwnScheduler": "1'b1"}
         generated = {plug_scheduler.FRAME.name: plug_scheduler.text(scheduler, numbers or {})}
         sources = [path for path in sources if path != plug_scheduler.FRAME] + scheduler.rtl_files
+    top, flat = bundles.flat_module(DESIGNS / "access_edge" / "rtl" / "pst_access_edge_core.sv")
     return build(
         Build(
             name=f"core_{queues}",
-            top="pst_access_edge_core",
+            top=top,
             sources=sources,
-            generated=generated,
+            generated={**generated, f"{top}.sv": flat},
             shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
             | {name: str(value) for name, value in {**about, **(hierarchy or {})}.items()},

@@ -48,107 +48,35 @@ module pst_access_edge
     localparam int unsigned              DataBytes = 64,
     localparam int unsigned              DataWidth = 8 * DataBytes
 ) (
-    input  logic                               clk_i,
-    input  logic                               rst_i,
+    input  logic                                   clk_i,
+    input  logic                                   rst_i,
     // frames in, with Prefix and no FindProfiles each behind its 32-bit queue id; tuser at the last beat, or a hole in tkeep: the frame is damaged
-    input  logic [DataWidth-1:0]               s_axis_tdata_i,
-    input  logic [DataBytes-1:0]               s_axis_tkeep_i,
-    input  logic                               s_axis_tlast_i,
-    input  logic                               s_axis_tuser_i,
-    input  logic [31:0]                        s_axis_tdest_i,    // at the first beat: the queue id, without Prefix
-    input  logic                               s_axis_tvalid_i,
-    output logic                               s_axis_tready_o,
-    // frames out; tid and tdest are the queue, tuser at the last beat: the memory gave an error while the frame was read, and it is counted as lost
-    output logic [DataWidth-1:0]               m_axis_tdata_o,
-    output logic [DataBytes-1:0]               m_axis_tkeep_o,
-    output logic                               m_axis_tlast_o,
-    output logic                               m_axis_tuser_o,
-    output logic [31:0]                        m_axis_tid_o,
-    output logic [31:0]                        m_axis_tdest_o,
-    output logic                               m_axis_tvalid_o,
-    input  logic                               m_axis_tready_i,
+    input  pst_access_edge_ports_pkg::frames_in_t  s_axis_i,
+    output pst_axi_pkg::stream_rsp_t               s_axis_o,
+    // frames out; one with tuser is counted as lost
+    output pst_access_edge_ports_pkg::frames_out_t m_axis_o,
+    input  pst_axi_pkg::stream_rsp_t               m_axis_i,
     // packet memories, AXI4; addresses are local to each memory, one id, responses in order
-    output logic [Memories-1:0]                m_axi_awvalid_o,
-    input  logic [Memories-1:0]                m_axi_awready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_awlen_o,
-    output logic [Memories-1:0]                m_axi_awid_o,
-    output logic [Memories-1:0][2:0]           m_axi_awsize_o,
-    output logic [Memories-1:0][1:0]           m_axi_awburst_o,
-    output logic [Memories-1:0]                m_axi_awlock_o,
-    output logic [Memories-1:0][3:0]           m_axi_awcache_o,
-    output logic [Memories-1:0][2:0]           m_axi_awprot_o,
-    output logic [Memories-1:0]                m_axi_wvalid_o,
-    input  logic [Memories-1:0]                m_axi_wready_i,
-    output logic [Memories-1:0][DataWidth-1:0] m_axi_wdata_o,
-    output logic [Memories-1:0][DataBytes-1:0] m_axi_wstrb_o,
-    output logic [Memories-1:0]                m_axi_wlast_o,
-    input  logic [Memories-1:0]                m_axi_bvalid_i,
-    output logic [Memories-1:0]                m_axi_bready_o,
-    input  logic [Memories-1:0][1:0]           m_axi_bresp_i,
-    input  logic [Memories-1:0]                m_axi_bid_i,
-    output logic [Memories-1:0]                m_axi_arvalid_o,
-    input  logic [Memories-1:0]                m_axi_arready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_araddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_arlen_o,
-    output logic [Memories-1:0]                m_axi_arid_o,
-    output logic [Memories-1:0][2:0]           m_axi_arsize_o,
-    output logic [Memories-1:0][1:0]           m_axi_arburst_o,
-    output logic [Memories-1:0]                m_axi_arlock_o,
-    output logic [Memories-1:0][3:0]           m_axi_arcache_o,
-    output logic [Memories-1:0][2:0]           m_axi_arprot_o,
-    input  logic [Memories-1:0]                m_axi_rvalid_i,
-    output logic [Memories-1:0]                m_axi_rready_o,
-    input  logic [Memories-1:0][DataWidth-1:0] m_axi_rdata_i,
-    input  logic [Memories-1:0][1:0]           m_axi_rresp_i,
-    input  logic [Memories-1:0]                m_axi_rlast_i,
-    input  logic [Memories-1:0]                m_axi_rid_i,
+    output pst_axi_pkg::write_req_t [Memories-1:0] m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [Memories-1:0] m_axi_write_i,
+    output pst_axi_pkg::read_req_t [Memories-1:0]  m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [Memories-1:0]  m_axi_read_i,
     // registers, AXI4-Lite
-    input  logic                               s_axil_awvalid_i,
-    output logic                               s_axil_awready_o,
-    input  logic [11:0]                        s_axil_awaddr_i,
-    input  logic [2:0]                         s_axil_awprot_i,
-    input  logic                               s_axil_wvalid_i,
-    output logic                               s_axil_wready_o,
-    input  logic [31:0]                        s_axil_wdata_i,
-    input  logic [3:0]                         s_axil_wstrb_i,
-    output logic                               s_axil_bvalid_o,
-    input  logic                               s_axil_bready_i,
-    output logic [1:0]                         s_axil_bresp_o,
-    input  logic                               s_axil_arvalid_i,
-    output logic                               s_axil_arready_o,
-    input  logic [11:0]                        s_axil_araddr_i,
-    input  logic [2:0]                         s_axil_arprot_i,
-    output logic                               s_axil_rvalid_o,
-    input  logic                               s_axil_rready_i,
-    output logic [31:0]                        s_axil_rdata_o,
-    output logic [1:0]                         s_axil_rresp_o,
+    input  pst_axi_pkg::lite_req_t                 s_axil_i,
+    output pst_axi_pkg::lite_rsp_t                 s_axil_o,
     // fate of every frame at the input, and of every frame that passed there at its queue
-    output logic                               ev_classify_valid_o,
-    output logic [3:0]                         ev_classify_reason_o,
-    output logic [31:0]                        ev_classify_queue_o,
-    output logic [31:0]                        ev_classify_len_o,
-    output logic                               ev_enqueue_valid_o,
-    output logic [3:0]                         ev_enqueue_reason_o,
-    output logic [31:0]                        ev_enqueue_queue_o,
-    output logic [15:0]                        ev_enqueue_len_o,
+    output pst_access_edge_ports_pkg::classified_t ev_classify_o,
+    output pst_access_edge_ports_pkg::fate_t       ev_enqueue_o,
     // with an AQM: every frame that was taken from its queue is sent, marked or not, or dropped at the head
-    output logic                               ev_dequeue_valid_o,
-    output logic [3:0]                         ev_dequeue_reason_o,
-    output logic                               ev_dequeue_mark_o,
-    output logic [31:0]                        ev_dequeue_queue_o,
-    output logic [15:0]                        ev_dequeue_len_o,
+    output pst_access_edge_ports_pkg::dequeued_t   ev_dequeue_o,
     // frames that were taken from their queue and could not be read: not sent at all, or (with the last beat) sent with tuser
-    output logic                               ev_output_valid_o,
-    output logic [3:0]                         ev_output_reason_o,
-    output logic [31:0]                        ev_output_queue_o,
-    output logic [15:0]                        ev_output_len_o,
+    output pst_access_edge_ports_pkg::fate_t       ev_output_o,
     // pulse: a FIFO in front of the device has lost a frame; interrupt, a level
-    input  logic                               overflow_i,
-    output logic                               irq_o,
+    input  logic                                   overflow_i,
+    output logic                                   irq_o,
     // time in cycles
-    output logic [31:0]                        now_o,
-    output logic                               init_done_o
+    output logic [31:0]                            now_o,
+    output logic                                   init_done_o
 );
 
   localparam int unsigned Descriptors  = pst_memory_pkg::desc_base(pst_memory_pkg::pages_t'(MemPages), Memories);
@@ -214,10 +142,10 @@ module pst_access_edge
   drop_e ev_classify_reason;
 
   // Between the device's outside and what is within: nothing new while the registers want it drained.
-  logic open_valid, stop, drained, ready_deq_valid, ready_deq_ready, in_open;
+  logic open_valid, stop, drained, ready_deq_ready, in_open;
   logic [Memories-1:0] outstanding;
 
-  assign s_axis_tready_o = in_open && init_done_q;
+  assign s_axis_o.tready = in_open && init_done_q;
 
   // Frames with their queue: as they come, or found in their headers.
   logic [DataWidth-1:0] known_data;
@@ -225,12 +153,9 @@ module pst_access_edge
   logic known_last, known_user, known_drop, known_valid, known_ready;
   logic [31:0] known_dest;
 
-  logic find_set, find_op_valid, find_op_ready, find_done_valid;
-  pst_profile_pkg::set_e find_what;
-  pst_lookup_pkg::op_e find_op;
-  pst_lookup_pkg::done_e find_done;
-  logic [31:0] find_item, find_value;
-  logic [95:0] find_word;
+  logic find_op_ready;
+  pst_access_edge_ports_pkg::find_ask_t find_ask;
+  pst_access_edge_ports_pkg::find_done_t find_done;
   pst_control_pkg::find_t find;
 
   if (FindProfiles != 0) begin : g_find
@@ -238,35 +163,37 @@ module pst_access_edge
         .DataBytes(DataBytes), .Profiles(FindProfiles), .Entries(FindEntries), .PrefixLevels(FindPrefixLevels)
     ) u_find (
         .clk_i, .rst_i, .init_done_o(find_init_done),
-        .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i, .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
+        .s_axis_tdata_i(s_axis_i.tdata), .s_axis_tkeep_i(s_axis_i.tkeep), .s_axis_tlast_i(s_axis_i.tlast),
+        .s_axis_tuser_i(s_axis_i.tuser), .s_axis_tvalid_i(open_valid), .s_axis_tready_o(classify_ready),
         .m_axis_tdata_o(known_data), .m_axis_tkeep_o(known_keep), .m_axis_tlast_o(known_last), .m_axis_tuser_o(known_user),
         .m_axis_tdest_o(known_dest), .m_axis_tdrop_o(known_drop), .m_axis_tvalid_o(known_valid), .m_axis_tready_i(known_ready),
-        .set_valid_i(find_set), .set_what_i(find_what), .set_index_i(find_item), .set_value_i(find_value), .set_word_i(find_word),
-        .s_op_valid_i(find_op_valid), .s_op_ready_o(find_op_ready), .s_op_i(find_op),
-        .s_op_key_i(find_word[pst_profile_pkg::KeyWidth-1:0]), .s_op_value_i(pst_profile_pkg::subscriber_t'(find_value)),
-        .m_done_valid_o(find_done_valid), .m_done_o(find_done), .keys_o(find.keys), .moves_o(find.moves),
-        .count_index_i(find_item[7:0]), .count_o(find.count)
+        .set_valid_i(find_ask.set), .set_what_i(find_ask.what), .set_index_i(find_ask.item), .set_value_i(find_ask.value),
+        .set_word_i(find_ask.word),
+        .s_op_valid_i(find_ask.op_valid), .s_op_ready_o(find_op_ready), .s_op_i(find_ask.op),
+        .s_op_key_i(find_ask.word[pst_profile_pkg::KeyWidth-1:0]), .s_op_value_i(pst_profile_pkg::subscriber_t'(find_ask.value)),
+        .m_done_valid_o(find_done.valid), .m_done_o(find_done.done), .keys_o(find.keys), .moves_o(find.moves),
+        .count_index_i(find_ask.item[7:0]), .count_o(find.count)
     );
 
     logic unused_in_dest;
-    assign unused_in_dest = ^s_axis_tdest_i;
+    assign unused_in_dest = ^s_axis_i.tdest;
   end else begin : g_no_find
-    assign known_data      = s_axis_tdata_i;
-    assign known_keep      = s_axis_tkeep_i;
-    assign known_last      = s_axis_tlast_i;
-    assign known_user      = s_axis_tuser_i;
-    assign known_dest      = s_axis_tdest_i;
+    assign known_data      = s_axis_i.tdata;
+    assign known_keep      = s_axis_i.tkeep;
+    assign known_last      = s_axis_i.tlast;
+    assign known_user      = s_axis_i.tuser;
+    assign known_dest      = s_axis_i.tdest;
     assign known_drop      = 1'b0;
     assign known_valid     = open_valid;
     assign classify_ready  = known_ready;
     assign find_init_done  = 1'b1;
     assign find_op_ready   = 1'b0;
-    assign find_done_valid = 1'b0;
-    assign find_done       = pst_lookup_pkg::DoneAdded;
+    assign find_done.valid = 1'b0;
+    assign find_done.done  = pst_lookup_pkg::DoneAdded;
     assign find            = '0;
 
     logic unused_find;
-    assign unused_find = ^{find_set, find_op_valid, find_what, find_op, find_item, find_value, find_word};
+    assign unused_find = ^find_ask;
   end
 
   pst_classify #(
@@ -279,11 +206,11 @@ module pst_access_edge
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_queue_o(meta_queue), .m_meta_len_o(meta_len),
       .m_meta_ect_o(meta_ect),
       .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data), .m_data_last_o(data_last),
-      .ev_valid_o(ev_classify_valid_o), .ev_reason_o(ev_classify_reason), .ev_queue_o(ev_classify_queue_o),
-      .ev_len_o(ev_classify_len_o)
+      .ev_valid_o(ev_classify_o.valid), .ev_reason_o(ev_classify_reason), .ev_queue_o(ev_classify_o.queue_),
+      .ev_len_o(ev_classify_o.len)
   );
 
-  assign ev_classify_reason_o = ev_classify_reason;
+  assign ev_classify_o.reason = ev_classify_reason;
 
   // ---- pages ----------------------------------------------------------------------------------------------------------
 
@@ -304,15 +231,14 @@ module pst_access_edge
   logic [Memories-1:0] lost;
   logic [31:0] memory_timeout;
 
-  logic cfg_valid, cfg_ready, share_valid, class_valid, class_ready, class_answer;
-  class_t class_found;
+  pst_access_edge_ports_pkg::queue_cfg_t cfg;
+  pst_access_edge_ports_pkg::share_cfg_t share_cfg;
+  pst_access_edge_ports_pkg::share_t share;
+  pst_access_edge_ports_pkg::read_t read;
+  pst_access_edge_ports_pkg::ready_t ready;
+  pst_access_edge_ports_pkg::share_class_t share_class;
   queue_id_t read_index;
   queue_id_t cfg_queue;
-  class_t cfg_share_class, share_class;
-  logic [4:0] share_size;
-  logic [AlphaWidth-1:0] share_alpha;
-  logic [23:0] share_reserved;
-  logic [31:0] share_free, share_used, share_in_force;
 
   if (ShareClasses != 0) begin : g_admission
     localparam int unsigned CountWidth = $clog2(Descriptors + 1);
@@ -339,24 +265,25 @@ module pst_access_edge
         .m_meta_memories_o(rx_in_memories), .m_meta_no_share_o(rx_in_no_share),
         .given_valid_i(gnt_valid && gnt_ready), .given_ok_i(gnt_ok), .given_desc_i(gnt_desc),
         .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc), .lost_i(lost),
-        .cfg_valid_i(cfg_valid && cfg_ready), .cfg_queue_i(cfg_queue), .cfg_class_i(cfg_share_class[ShareClassWidth-1:0]),
-        .share_valid_i(share_valid), .share_class_i(share_class[ShareClassWidth-1:0]), .share_size_i(share_size[ShareSizeWidth-1:0]),
-        .share_alpha_i(share_alpha),
-        .share_reserved_i(32'(share_reserved) > Descriptors ? CountWidth'(Descriptors) : CountWidth'(share_reserved)),
-        .s_look_valid_i(class_valid && init_done_q), .s_look_ready_o(class_look_ready), .s_look_queue_i(read_index),
-        .m_look_valid_o(class_answer), .m_look_class_o(class_look),
+        .cfg_valid_i(cfg.valid && ready.cfg), .cfg_queue_i(cfg_queue), .cfg_class_i(share_cfg.queue_class[ShareClassWidth-1:0]),
+        .share_valid_i(share_cfg.valid), .share_class_i(share_cfg.class_[ShareClassWidth-1:0]),
+        .share_size_i(share_cfg.size[ShareSizeWidth-1:0]),
+        .share_alpha_i(share_cfg.alpha),
+        .share_reserved_i(32'(share_cfg.reserved) > Descriptors ? CountWidth'(Descriptors) : CountWidth'(share_cfg.reserved)),
+        .s_look_valid_i(read.class_valid && init_done_q), .s_look_ready_o(class_look_ready), .s_look_queue_i(read_index),
+        .m_look_valid_o(share_class.valid), .m_look_class_o(class_look),
         .shown_free_o(free_pages), .shown_used_o(used), .shown_reserved_o(in_force),
         .init_done_o(admission_init_done)
     );
 
-    assign class_ready    = class_look_ready && init_done_q;
-    assign class_found    = class_t'(class_look);
-    assign share_free     = 32'(free_pages);
-    assign share_used     = 32'(used);
-    assign share_in_force = 32'(in_force);
+    assign ready.class_    = class_look_ready && init_done_q;
+    assign share_class.class_    = class_t'(class_look);
+    assign share.free     = 32'(free_pages);
+    assign share.used     = 32'(used);
+    assign share.in_force = 32'(in_force);
 
     logic unused_widths;
-    assign unused_widths = ^{cfg_share_class, share_class, share_size};
+    assign unused_widths = ^{share_cfg.queue_class, share_cfg.class_, share_cfg.size};
   end else begin : g_no_admission
     assign rx_in_valid         = meta_valid;
     assign meta_ready          = rx_in_ready;
@@ -365,16 +292,16 @@ module pst_access_edge
     assign rx_in_ect           = meta_ect;
     assign rx_in_memories      = '1;
     assign rx_in_no_share      = 1'b0;
-    assign share_free          = '0;
-    assign share_used          = '0;
-    assign share_in_force      = '0;
+    assign share.free          = '0;
+    assign share.used          = '0;
+    assign share.in_force      = '0;
     assign admission_init_done = 1'b1;
-    assign class_ready         = 1'b1;
-    assign class_answer        = 1'b0;
-    assign class_found         = '0;
+    assign ready.class_         = 1'b1;
+    assign share_class.valid        = 1'b0;
+    assign share_class.class_         = '0;
 
     logic unused_share;
-    assign unused_share = ^{class_valid, cfg_share_class, share_valid, share_class, share_size, share_alpha, share_reserved};
+    assign unused_share = ^{read.class_valid, share_cfg};
   end
 
   pst_page_pools #(
@@ -415,23 +342,22 @@ module pst_access_edge
 
   // ---- frames to and from the memories --------------------------------------------------------------------------------
 
-  logic awvalid, awready, wvalid, wready, wlast, bvalid, bready, arvalid, arready, rvalid, rready, rlast;
-  logic [AddrWidth-1:0] awaddr, araddr;
-  logic [7:0] awlen, arlen;
-  logic [DataWidth-1:0] wdata, rdata;
-  logic [DataBytes-1:0] wstrb;
-  logic [1:0] bresp, rresp;
+  pst_axi_pkg::write_req_t write_req;
+  pst_axi_pkg::write_rsp_t write_rsp;
+  pst_axi_pkg::read_req_t read_req;
+  pst_axi_pkg::read_rsp_t read_rsp;
 
   logic enq_valid, enq_ready, deq_valid, deq_ready;
+  pst_access_edge_ports_pkg::send_t out;
   queue_id_t enq_queue, deq_queue, tid;
   rx_tag_t enq_tag;
   tag_t tx_tag, sent_tag;
-  logic sent, deq_mark, tx_valid, tx_ready, tx_last, tx_user;
+  logic sent, tx_valid, tx_ready, tx_last, tx_user;
   logic [DataWidth-1:0] tx_data;
   logic [DataBytes-1:0] tx_keep;
   len_t sent_len;
   desc_id_t enq_desc, deq_desc;
-  len_t enq_len, deq_len;
+  len_t enq_len;
   drop_e rx_reason, enq_reason;
 
   pst_rx_handler #(
@@ -444,9 +370,7 @@ module pst_access_edge
       .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data), .s_data_last_i(data_last),
       .m_req_valid_o(req_valid), .m_req_ready_i(req_ready), .m_req_len_o(req_len),
       .s_gnt_valid_i(gnt_valid), .s_gnt_ready_o(gnt_ready), .s_gnt_ok_i(gnt_ok), .s_gnt_desc_i(gnt_desc),
-      .m_axi_awvalid_o(awvalid), .m_axi_awready_i(awready), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
-      .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
-      .m_axi_bvalid_i(bvalid), .m_axi_bready_o(bready), .m_axi_bresp_i(bresp),
+      .m_axi_write_o(write_req), .m_axi_write_i(write_rsp),
       .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_tag), .m_enq_desc_o(enq_desc),
       .m_enq_len_o(enq_len), .m_enq_reason_o(rx_reason),
       .m_free_valid_o(rx_free_valid), .m_free_ready_i(rx_free_ready), .m_free_desc_o(rx_free_desc)
@@ -463,10 +387,9 @@ module pst_access_edge
       .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_tx (
       .clk_i, .rst_i,
-      .s_deq_valid_i(deq_valid), .s_deq_ready_o(deq_ready), .s_deq_queue_i(TagWidth'({deq_mark, deq_queue})), .s_deq_desc_i(deq_desc),
-      .s_deq_len_i(deq_len),
-      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
-      .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(rlast),
+      .s_deq_valid_i(deq_valid), .s_deq_ready_o(deq_ready), .s_deq_queue_i(TagWidth'({out.mark, deq_queue})), .s_deq_desc_i(deq_desc),
+      .s_deq_len_i(out.len),
+      .m_axi_read_o(read_req), .m_axi_read_i(read_rsp),
       .m_axis_tvalid_o(tx_valid), .m_axis_tready_i(tx_ready), .m_axis_tdata_o(tx_data), .m_axis_tkeep_o(tx_keep),
       .m_axis_tlast_o(tx_last), .m_axis_tuser_o(tx_user), .m_axis_tid_o(tx_tag),
       .ev_sent_valid_o(sent), .ev_sent_queue_o(sent_tag), .ev_sent_len_o(sent_len),
@@ -485,56 +408,47 @@ module pst_access_edge
         .s_mark_i(tx_tag[TagWidth-1]),
         .s_axis_tdata_i(tx_data), .s_axis_tkeep_i(tx_keep), .s_axis_tlast_i(tx_last),
         .s_axis_tuser_i({sent_len, tx_user, tx_tag[QueueIdWidth-1:0]}), .s_axis_tvalid_i(tx_valid), .s_axis_tready_o(tx_ready),
-        .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o(leave_last), .m_axis_tuser_o({leave_len, leave_user, tid}),
+        .m_axis_tdata_o(m_axis_o.tdata), .m_axis_tkeep_o(m_axis_o.tkeep), .m_axis_tlast_o(leave_last),
+        .m_axis_tuser_o({leave_len, leave_user, tid}),
         .m_axis_tvalid_o(leave_valid), .m_axis_tready_i(leave_ready)
     );
   end else begin : g_no_mark
     assign leave_valid    = tx_valid;
     assign tx_ready       = leave_ready;
-    assign m_axis_tdata_o = tx_data;
-    assign m_axis_tkeep_o = tx_keep;
+    assign m_axis_o.tdata = tx_data;
+    assign m_axis_o.tkeep = tx_keep;
     assign leave_last     = tx_last;
     assign leave_user     = tx_user;
     assign leave_len      = sent_len;
     assign tid            = tx_tag[QueueIdWidth-1:0];
   end
 
-  assign leave_bytes     = m_axis_tkeep_o[0];
-  assign leave_ready     = m_axis_tready_i || !leave_bytes;
-  assign m_axis_tvalid_o = leave_valid && leave_bytes;
-  assign m_axis_tlast_o  = leave_last;
-  assign m_axis_tuser_o  = leave_user;
-  assign m_axis_tid_o    = 32'(tid);
-  assign m_axis_tdest_o  = 32'(tid);
+  assign leave_bytes     = m_axis_o.tkeep[0];
+  assign leave_ready     = m_axis_i.tready || !leave_bytes;
+  assign m_axis_o.tvalid = leave_valid && leave_bytes;
+  assign m_axis_o.tlast  = leave_last;
+  assign m_axis_o.tuser  = leave_user;
+  assign m_axis_o.tid    = 32'(tid);
+  assign m_axis_o.tdest  = 32'(tid);
 
-  assign ev_output_valid_o  = leave_valid && leave_ready && leave_last && leave_user;
-  assign ev_output_reason_o = DropReadError;
-  assign ev_output_queue_o  = 32'(tid);
-  assign ev_output_len_o    = 16'(leave_len);
+  assign ev_output_o.valid  = leave_valid && leave_ready && leave_last && leave_user;
+  assign ev_output_o.reason = DropReadError;
+  assign ev_output_o.queue_  = 32'(tid);
+  assign ev_output_o.len    = 16'(leave_len);
 
   // Between the fabric and the guards, as m_axi.
-  logic [Memories-1:0] f_awvalid, f_awready, f_wvalid, f_wready, f_wlast, f_bvalid, f_bready;
-  logic [Memories-1:0] f_arvalid, f_arready, f_rvalid, f_rready, f_rlast;
-  logic [Memories-1:0][AddrWidth-1:0] f_awaddr, f_araddr;
-  logic [Memories-1:0][7:0] f_awlen, f_arlen;
-  logic [Memories-1:0][DataWidth-1:0] f_wdata, f_rdata;
-  logic [Memories-1:0][DataBytes-1:0] f_wstrb;
-  logic [Memories-1:0][1:0] f_bresp, f_rresp;
+  pst_axi_pkg::write_req_t [Memories-1:0] f_write_req;
+  pst_axi_pkg::write_rsp_t [Memories-1:0] f_write_rsp;
+  pst_axi_pkg::read_req_t [Memories-1:0] f_read_req;
+  pst_axi_pkg::read_rsp_t [Memories-1:0] f_read_rsp;
+  pst_axi_pkg::moves_t [Memories-1:0] moves;
 
   pst_memory_fabric #(
       .Memories(Memories), .MemBytes(MemBytes), .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_fabric (
       .clk_i, .rst_i,
-      .s_axi_awvalid_i(awvalid), .s_axi_awready_o(awready), .s_axi_awaddr_i(awaddr), .s_axi_awlen_i(awlen),
-      .s_axi_wvalid_i(wvalid), .s_axi_wready_o(wready), .s_axi_wdata_i(wdata), .s_axi_wstrb_i(wstrb), .s_axi_wlast_i(wlast),
-      .s_axi_bvalid_o(bvalid), .s_axi_bready_i(bready), .s_axi_bresp_o(bresp),
-      .s_axi_arvalid_i(arvalid), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr), .s_axi_arlen_i(arlen),
-      .s_axi_rvalid_o(rvalid), .s_axi_rready_i(rready), .s_axi_rdata_o(rdata), .s_axi_rresp_o(rresp), .s_axi_rlast_o(rlast),
-      .m_axi_awvalid_o(f_awvalid), .m_axi_awready_i(f_awready), .m_axi_awaddr_o(f_awaddr), .m_axi_awlen_o(f_awlen),
-      .m_axi_wvalid_o(f_wvalid), .m_axi_wready_i(f_wready), .m_axi_wdata_o(f_wdata), .m_axi_wstrb_o(f_wstrb), .m_axi_wlast_o(f_wlast),
-      .m_axi_bvalid_i(f_bvalid), .m_axi_bready_o(f_bready), .m_axi_bresp_i(f_bresp),
-      .m_axi_arvalid_o(f_arvalid), .m_axi_arready_i(f_arready), .m_axi_araddr_o(f_araddr), .m_axi_arlen_o(f_arlen),
-      .m_axi_rvalid_i(f_rvalid), .m_axi_rready_o(f_rready), .m_axi_rdata_i(f_rdata), .m_axi_rresp_i(f_rresp), .m_axi_rlast_i(f_rlast)
+      .s_axi_write_i(write_req), .s_axi_write_o(write_rsp), .s_axi_read_i(read_req), .s_axi_read_o(read_rsp),
+      .m_axi_write_o(f_write_req), .m_axi_write_i(f_write_rsp), .m_axi_read_o(f_read_req), .m_axi_read_i(f_read_rsp)
   );
 
   for (genvar m = 0; m < int'(Memories); m++) begin : g_guard
@@ -543,23 +457,15 @@ module pst_access_edge
     ) u_guard (
         .clk_i, .rst_i,
         .timeout_i(memory_timeout), .lost_o(lost[m]),
-        .s_axi_awvalid_i(f_awvalid[m]), .s_axi_awready_o(f_awready[m]), .s_axi_awaddr_i(f_awaddr[m]), .s_axi_awlen_i(f_awlen[m]),
-        .s_axi_wvalid_i(f_wvalid[m]), .s_axi_wready_o(f_wready[m]), .s_axi_wdata_i(f_wdata[m]),
-        .s_axi_wstrb_i(f_wstrb[m]), .s_axi_wlast_i(f_wlast[m]),
-        .s_axi_bvalid_o(f_bvalid[m]), .s_axi_bready_i(f_bready[m]), .s_axi_bresp_o(f_bresp[m]),
-        .s_axi_arvalid_i(f_arvalid[m]), .s_axi_arready_o(f_arready[m]), .s_axi_araddr_i(f_araddr[m]), .s_axi_arlen_i(f_arlen[m]),
-        .s_axi_rvalid_o(f_rvalid[m]), .s_axi_rready_i(f_rready[m]), .s_axi_rdata_o(f_rdata[m]),
-        .s_axi_rresp_o(f_rresp[m]), .s_axi_rlast_o(f_rlast[m]),
-        .m_axi_awvalid_o(m_axi_awvalid_o[m]), .m_axi_awready_i(m_axi_awready_i[m]),
-        .m_axi_awaddr_o(m_axi_awaddr_o[m]), .m_axi_awlen_o(m_axi_awlen_o[m]),
-        .m_axi_wvalid_o(m_axi_wvalid_o[m]), .m_axi_wready_i(m_axi_wready_i[m]), .m_axi_wdata_o(m_axi_wdata_o[m]),
-        .m_axi_wstrb_o(m_axi_wstrb_o[m]), .m_axi_wlast_o(m_axi_wlast_o[m]),
-        .m_axi_bvalid_i(m_axi_bvalid_i[m]), .m_axi_bready_o(m_axi_bready_o[m]), .m_axi_bresp_i(m_axi_bresp_i[m]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[m]), .m_axi_arready_i(m_axi_arready_i[m]),
-        .m_axi_araddr_o(m_axi_araddr_o[m]), .m_axi_arlen_o(m_axi_arlen_o[m]),
-        .m_axi_rvalid_i(m_axi_rvalid_i[m]), .m_axi_rready_o(m_axi_rready_o[m]), .m_axi_rdata_i(m_axi_rdata_i[m]),
-        .m_axi_rresp_i(m_axi_rresp_i[m]), .m_axi_rlast_i(m_axi_rlast_i[m])
+        .s_axi_write_i(f_write_req[m]), .s_axi_write_o(f_write_rsp[m]), .s_axi_read_i(f_read_req[m]), .s_axi_read_o(f_read_rsp[m]),
+        .m_axi_write_o(m_axi_write_o[m]), .m_axi_write_i(m_axi_write_i[m]), .m_axi_read_o(m_axi_read_o[m]), .m_axi_read_i(m_axi_read_i[m])
     );
+
+    assign moves[m] = '{
+        awvalid: m_axi_write_o[m].awvalid, awready: m_axi_write_i[m].awready, wvalid: m_axi_write_o[m].wvalid,
+        bvalid: m_axi_write_i[m].bvalid, bready: m_axi_write_o[m].bready, arvalid: m_axi_read_o[m].arvalid,
+        arready: m_axi_read_i[m].arready, rvalid: m_axi_read_i[m].rvalid, rready: m_axi_read_o[m].rready, rlast: m_axi_read_i[m].rlast
+    };
   end
 
   // What is under way, from the input to the memories and the line; and the two places where the traffic is stopped to be drained.
@@ -567,69 +473,47 @@ module pst_access_edge
       .Memories(Memories), .MaxOutstanding(MaxOutstanding)
   ) u_drain (
       .clk_i, .rst_i, .stop_i(stop),
-      .in_valid_i(s_axis_tvalid_i && init_done_q), .in_last_i(s_axis_tlast_i), .in_ready_o(in_open),
+      .in_valid_i(s_axis_i.tvalid && init_done_q), .in_last_i(s_axis_i.tlast), .in_ready_o(in_open),
       .in_valid_o(open_valid), .in_ready_i(classify_ready),
-      .refused_i(ev_classify_valid_o && ev_classify_reason != DropNone), .enqueued_i(ev_enqueue_valid_o),
-      .deq_valid_i(ready_deq_valid), .deq_ready_o(ready_deq_ready), .deq_valid_o(deq_valid), .deq_ready_i(deq_ready),
+      .refused_i(ev_classify_o.valid && ev_classify_reason != DropNone), .enqueued_i(ev_enqueue_o.valid),
+      .deq_valid_i(out.valid), .deq_ready_o(ready_deq_ready), .deq_valid_o(deq_valid), .deq_ready_i(deq_ready),
       .left_i(leave_valid && leave_ready && leave_last),
-      .awvalid_i(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .wvalid_i(m_axi_wvalid_o),
-      .bvalid_i(m_axi_bvalid_i), .bready_i(m_axi_bready_o), .arvalid_i(m_axi_arvalid_o), .arready_i(m_axi_arready_i),
-      .rvalid_i(m_axi_rvalid_i), .rready_i(m_axi_rready_o), .rlast_i(m_axi_rlast_i),
+      .axi_i(moves),
       .outstanding_o(outstanding), .done_o(drained)
   );
-
-  // Every burst: one id, 64-byte beats, INCR, normal, modifiable and bufferable, unprivileged secure data.
-  assign m_axi_awid_o    = '0;
-  assign m_axi_awsize_o  = {Memories{3'd6}};
-  assign m_axi_awburst_o = {Memories{2'b01}};
-  assign m_axi_awlock_o  = '0;
-  assign m_axi_awcache_o = {Memories{4'b0011}};
-  assign m_axi_awprot_o  = '0;
-  assign m_axi_arid_o    = '0;
-  assign m_axi_arsize_o  = {Memories{3'd6}};
-  assign m_axi_arburst_o = {Memories{2'b01}};
-  assign m_axi_arlock_o  = '0;
-  assign m_axi_arcache_o = {Memories{4'b0011}};
-  assign m_axi_arprot_o  = '0;
-
-  // One id: the responses cannot have another one.
-  logic unused_ids;
-  assign unused_ids = ^{m_axi_bid_i, m_axi_rid_i};
 
   // ---- queues and scheduler -------------------------------------------------------------------------------------------
 
   logic core_cfg_ready;
   queue_id_t ev_queue, ev_deq_queue;
-  shaper_cfg_t cfg_shaper;
-  logic [LimitPacketsWidth-1:0] cfg_limit_packets;
-  logic [LimitBytesWidth-1:0] cfg_limit_bytes;
-  drop_e ev_reason, ev_deq_reason;
-  len_t ev_len, ev_deq_len;
-  aqm_cfg_t cfg_aqm;
 
-  logic hierarchy_cfg_valid, hierarchy_cfg_ready, core_hierarchy_cfg_ready;
-  setting_e hierarchy_cfg_what;
+  pst_access_edge_ports_pkg::hierarchy_cfg_t hierarchy_cfg;
   queue_id_t hierarchy_cfg_id, hierarchy_cfg_parent;
-  shaper_cfg_t hierarchy_cfg_shaper;
-  class_t hierarchy_cfg_class;
-  weight_t hierarchy_cfg_weight;
-  guarantee_t hierarchy_cfg_guarantee, read_guarantee;
+  logic core_hierarchy_cfg_ready;
 
-  logic look_valid, look_ready, look_for_control, ask_look_valid, core_look_ready, look_answer, look_age_known;
+  logic core_look_ready, ask_look_valid, look_for_control;
+  pst_access_edge_ports_pkg::queue_cfg_t core_cfg;
+  pst_access_edge_ports_pkg::hierarchy_cfg_t core_hierarchy_cfg;
+  pst_access_edge_ports_pkg::look_t core_look;
+  pst_access_edge_ports_pkg::decision_t decision;
+  pst_access_edge_ports_pkg::verdict_t verdict;
   queue_id_t look_index;
-  logic [LimitPacketsWidth-1:0] look_packets, look_limit_packets;
-  logic [LimitBytesWidth-1:0] look_bytes, look_limit_bytes;
-  logic [31:0] look_age;
-  logic read_valid, read_answer;
-  setting_e read_what;
-  queue_id_t read_id, read_parent;
-  shaper_cfg_t read_shaper;
-  class_t read_class;
-  weight_t read_weight;
-  aqm_cfg_t read_aqm;
+  pst_access_edge_ports_pkg::look_t look;
+  pst_access_edge_ports_pkg::back_ask_t back_ask;
+  pst_access_edge_ports_pkg::back_t back;
+  queue_id_t back_id, back_parent;
 
-  assign cfg_ready           = core_cfg_ready && init_done_q;
-  assign hierarchy_cfg_ready = core_hierarchy_cfg_ready && init_done_q;
+  assign ready.cfg           = core_cfg_ready && init_done_q;
+  assign ready.hierarchy_cfg = core_hierarchy_cfg_ready && init_done_q;
+  assign ready.find_op       = find_op_ready;
+
+  // While memories are cleared no setting goes in.
+  always_comb begin
+    core_cfg                 = cfg;
+    core_cfg.valid           = cfg.valid && init_done_q;
+    core_hierarchy_cfg       = hierarchy_cfg;
+    core_hierarchy_cfg.valid = hierarchy_cfg.valid && init_done_q;
+  end
 
   pst_access_edge_core #(
       .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .OwnScheduler(OwnScheduler),
@@ -639,46 +523,37 @@ module pst_access_edge
       .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
-      .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
-      .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason), .s_enq_ect_i(Aqm != 0 && enq_tag[EctBit]),
-      .m_out_valid_o(ready_deq_valid), .m_out_ready_i(ready_deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc),
-      .m_out_len_o(deq_len), .m_out_mark_o(deq_mark),
+      .s_enq_i('{valid: enq_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit]}), .s_enq_ready_o(enq_ready),
+      .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
+      .m_out_o(out), .m_out_ready_i(ready_deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc),
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
       .m_drop_head_valid_o(head_valid), .m_drop_head_ready_i(head_ready), .m_drop_head_desc_o(head_desc),
-      .ev_valid_o(ev_enqueue_valid_o), .ev_reason_o(ev_reason), .ev_queue_o(ev_queue), .ev_len_o(ev_len),
-      .ev_deq_valid_o(ev_dequeue_valid_o), .ev_deq_reason_o(ev_deq_reason), .ev_deq_mark_o(ev_dequeue_mark_o),
-      .ev_deq_queue_o(ev_deq_queue), .ev_deq_len_o(ev_deq_len),
-      .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
-      .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
-      .s_cfg_aqm_i(cfg_aqm),
-      .s_look_valid_i(ask_look_valid && init_done_q), .s_look_ready_o(core_look_ready), .s_look_queue_i(look_index),
-      .m_look_valid_o(look_answer), .m_look_packets_o(look_packets), .m_look_bytes_o(look_bytes), .m_look_age_o(look_age),
-      .m_look_age_known_o(look_age_known), .m_look_limit_packets_o(look_limit_packets), .m_look_limit_bytes_o(look_limit_bytes),
-      .s_read_valid_i(read_valid && init_done_q), .s_read_what_i(read_what), .s_read_id_i(read_id),
-      .m_read_valid_o(read_answer), .m_read_shaper_o(read_shaper), .m_read_parent_o(read_parent), .m_read_class_o(read_class),
-      .m_read_weight_o(read_weight), .m_read_aqm_o(read_aqm),
-      .s_hierarchy_cfg_valid_i(hierarchy_cfg_valid && init_done_q), .s_hierarchy_cfg_ready_o(core_hierarchy_cfg_ready),
-      .s_hierarchy_cfg_what_i(hierarchy_cfg_what),
-      .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_shaper_i(hierarchy_cfg_shaper),
-      .s_hierarchy_cfg_parent_i(hierarchy_cfg_parent),
-      .s_hierarchy_cfg_class_i(hierarchy_cfg_class), .s_hierarchy_cfg_weight_i(hierarchy_cfg_weight),
-      .s_hierarchy_cfg_guarantee_i(hierarchy_cfg_guarantee), .m_read_guarantee_o(read_guarantee),
+      .ev_o(decision), .ev_queue_o(ev_queue), .ev_deq_o(verdict), .ev_deq_queue_o(ev_deq_queue),
+      .s_cfg_i(core_cfg), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
+      .s_look_valid_i(ask_look_valid && init_done_q), .s_look_ready_o(core_look_ready), .s_look_queue_i(look_index), .m_look_o(core_look),
+      .s_read_i('{valid: back_ask.valid && init_done_q, what: back_ask.what}), .s_read_id_i(back_id),
+      .m_read_o(back), .m_read_parent_o(back_parent),
+      .s_hierarchy_cfg_i(core_hierarchy_cfg), .s_hierarchy_cfg_ready_o(core_hierarchy_cfg_ready),
+      .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_parent_i(hierarchy_cfg_parent),
       .hold_i(hold), .now_o, .init_done_o(core_init_done)
   );
 
-  assign ev_enqueue_reason_o = ev_reason;
-  assign ev_enqueue_queue_o  = 32'(ev_queue);
-  assign ev_enqueue_len_o    = 16'(ev_len);
-  assign ev_dequeue_reason_o = ev_deq_reason;
-  assign ev_dequeue_queue_o  = 32'(ev_deq_queue);
-  assign ev_dequeue_len_o    = 16'(ev_deq_len);
+  assign ev_enqueue_o = '{valid: decision.valid, reason: decision.reason, queue_: 32'(ev_queue), len: 16'(decision.len)};
+  assign ev_dequeue_o = '{
+      valid: verdict.valid, reason: verdict.reason, mark: verdict.mark, queue_: 32'(ev_deq_queue), len: 16'(verdict.len)
+  };
+
+  // What a look finds goes to who has asked for it.
+  always_comb begin
+    look       = core_look;
+    look.valid = look_for_control;
+  end
 
   // ---- counters -------------------------------------------------------------------------------------------------------
 
-  logic read_out_valid, read_out_ready, read_in_drop_valid, read_in_ready, read_drop_ready;
+  logic read_out_ready, read_in_ready, read_drop_ready;
   logic out_valid, in_valid, unused_drop_valid, read_aqm_ready;
   logic read_all_ready, read_take;    // the counters that are read in one cycle
-  logic read_node;                    // those by node and class, not those by queue
   packets_t in_packets, out_packets, drop_packets;
   bytes_t in_bytes, out_bytes, drop_bytes;
   logic [DropLast:1][PacketWidth-1:0] dropped_packets;
@@ -687,8 +562,8 @@ module pst_access_edge
   bytes_t aqm_bytes;
 
   // The scan for the busiest queues stands between pst_control and what it reads.
-  logic scan_valid, scan_level, ask_out_valid, ask_out_ready, out_for_control;
-  logic [7:0] scan_show;
+  logic ask_out_valid, ask_out_ready, out_for_control;
+  pst_access_edge_ports_pkg::scan_ask_t scan_ask;
   pst_control_pkg::scan_t scan;
   queue_id_t out_index;
 
@@ -696,20 +571,20 @@ module pst_access_edge
       .Queues(Queues), .Busiest(Busiest), .ByteWidth(ByteWidth), .ValueWidth(pst_control_pkg::ScanWidth), .RamStyle(QueueRamStyle)
   ) u_scan (
       .clk_i, .rst_i,
-      .s_start_valid_i(scan_valid), .s_start_level_i(scan_level), .show_i(scan_show),
+      .s_start_valid_i(scan_ask.valid), .s_start_level_i(scan_ask.level), .show_i(scan_ask.show),
       .busy_o(scan.busy), .level_o(scan.level), .number_o(scan.number), .window_o(scan.window), .shown_queue_o(scan.queue_id),
       .shown_value_o(scan.value),
       .s_index_i(read_index),
-      .s_out_valid_i(read_out_valid && !read_node), .s_out_ready_o(read_out_ready), .m_out_valid_o(out_for_control),
-      .s_look_valid_i(look_valid), .s_look_ready_o(look_ready), .m_look_valid_o(look_for_control),
+      .s_out_valid_i(read.out_valid && !read.node), .s_out_ready_o(read_out_ready), .m_out_valid_o(out_for_control),
+      .s_look_valid_i(read.look_valid), .s_look_ready_o(ready.look), .m_look_valid_o(look_for_control),
       .m_out_index_o(out_index), .m_read_out_valid_o(ask_out_valid), .m_read_out_ready_i(ask_out_ready),
       .s_answer_out_valid_i(out_valid), .s_answer_out_bytes_i(out_bytes),
       .m_look_index_o(look_index), .m_ask_look_valid_o(ask_look_valid), .m_ask_look_ready_i(core_look_ready && init_done_q),
-      .s_answer_look_valid_i(look_answer), .s_answer_look_bytes_i(look_bytes)
+      .s_answer_look_valid_i(core_look.valid), .s_answer_look_bytes_i(core_look.bytes)
   );
 
   assign read_all_ready = read_in_ready && read_drop_ready && read_aqm_ready;
-  assign read_take      = read_in_drop_valid && !read_node && read_all_ready;
+  assign read_take      = read.in_drop_valid && !read.node && read_all_ready;
 
   // Counters by node and class. pst_control reads those of a queue or these, one at a time.
   localparam int unsigned PlaceWidth = $clog2(Nodes) + (Classes > 1 ? $clog2(Classes) : 1);
@@ -724,15 +599,15 @@ module pst_access_edge
         .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .RamStyle(QueueRamStyle)
     ) u_nodes (
         .clk_i, .rst_i,
-        .cfg_valid_i(hierarchy_cfg_valid && hierarchy_cfg_ready), .cfg_what_i(hierarchy_cfg_what), .cfg_id_i(hierarchy_cfg_id),
-        .cfg_parent_i(hierarchy_cfg_parent), .cfg_class_i(hierarchy_cfg_class),
-        .ev_come_valid_i(ev_enqueue_valid_o), .ev_come_reason_i(ev_reason), .ev_come_queue_i(ev_queue), .ev_come_len_i(ev_len),
+        .cfg_valid_i(hierarchy_cfg.valid && ready.hierarchy_cfg), .cfg_what_i(hierarchy_cfg.what), .cfg_id_i(hierarchy_cfg_id),
+        .cfg_parent_i(hierarchy_cfg_parent), .cfg_class_i(hierarchy_cfg.class_),
+        .ev_come_valid_i(ev_enqueue_o.valid), .ev_come_reason_i(decision.reason), .ev_come_queue_i(ev_queue), .ev_come_len_i(decision.len),
         .ev_left_valid_i(sent), .ev_left_queue_i(sent_tag[QueueIdWidth-1:0]), .ev_left_len_i(sent_len),
-        .ev_judged_valid_i(Aqm != 0 && ev_dequeue_valid_o), .ev_judged_reason_i(ev_deq_reason), .ev_judged_mark_i(ev_dequeue_mark_o),
-        .ev_judged_queue_i(ev_deq_queue), .ev_judged_len_i(ev_deq_len),
+        .ev_judged_valid_i(Aqm != 0 && ev_dequeue_o.valid), .ev_judged_reason_i(verdict.reason), .ev_judged_mark_i(ev_dequeue_o.mark),
+        .ev_judged_queue_i(ev_deq_queue), .ev_judged_len_i(verdict.len),
         .s_read_place_i(read_place),
-        .s_read_left_valid_i(read_out_valid && read_node), .s_read_left_ready_o(node_left_ready),
-        .s_read_others_valid_i(read_in_drop_valid && read_node), .s_read_others_ready_o(node_others_ready),
+        .s_read_left_valid_i(read.out_valid && read.node), .s_read_left_ready_o(node_left_ready),
+        .s_read_others_valid_i(read.in_drop_valid && read.node), .s_read_others_ready_o(node_others_ready),
         .m_left_valid_o(node_left_valid), .m_left_packets_o(node_left_packets), .m_left_bytes_o(node_left_bytes),
         .m_others_valid_o(node_others_valid), .m_in_packets_o(node_in_packets), .m_in_bytes_o(node_in_bytes),
         .m_drop_packets_o(node_drop_packets), .m_drop_bytes_o(node_drop_bytes),
@@ -763,7 +638,7 @@ module pst_access_edge
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_in (
       .clk_i, .rst_i,
-      .inc_valid_i(ev_enqueue_valid_o && ev_reason == DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
+      .inc_valid_i(ev_enqueue_o.valid && decision.reason == DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(decision.len)),
       .s_read_valid_i(read_take), .s_read_ready_o(read_in_ready), .s_read_index_i(read_index),
       .m_read_valid_o(in_valid), .m_read_packets_o(in_packets), .m_read_bytes_o(in_bytes),
       .init_done_o(in_init_done)
@@ -774,7 +649,8 @@ module pst_access_edge
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_drop (
       .clk_i, .rst_i,
-      .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone && ev_reason != DropAqm), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
+      .inc_valid_i(ev_enqueue_o.valid && decision.reason != DropNone && decision.reason != DropAqm), .inc_index_i(ev_queue),
+      .inc_len_i(16'(decision.len)),
       .s_read_valid_i(read_take), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
       .m_read_valid_o(unused_drop_valid), .m_read_packets_o(drop_packets), .m_read_bytes_o(drop_bytes),
       .init_done_o(drop_init_done)
@@ -796,13 +672,14 @@ module pst_access_edge
     logic [17:0] unused_mark_bytes;
     packets_t marked_q;
     logic aqm_drop;
-    assign aqm_drop = Aqm == 2 ? ev_enqueue_valid_o && ev_reason == DropAqm : ev_dequeue_valid_o && ev_deq_reason != DropNone;
+    assign aqm_drop = Aqm == 2 ? ev_enqueue_o.valid && decision.reason == DropAqm : ev_dequeue_o.valid && verdict.reason != DropNone;
 
     pst_counter_bank #(
         .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
     ) u_count_aqm (
         .clk_i, .rst_i,
-        .inc_valid_i(aqm_drop), .inc_index_i(Aqm == 2 ? ev_queue : ev_deq_queue), .inc_len_i(Aqm == 2 ? 16'(ev_len) : 16'(ev_deq_len)),
+        .inc_valid_i(aqm_drop), .inc_index_i(Aqm == 2 ? ev_queue : ev_deq_queue),
+        .inc_len_i(Aqm == 2 ? 16'(decision.len) : 16'(verdict.len)),
         .s_read_valid_i(read_take), .s_read_ready_o(aqm_ready), .s_read_index_i(read_index),
         .m_read_valid_o(unused_aqm_valid), .m_read_packets_o(aqm_packets), .m_read_bytes_o(aqm_bytes),
         .init_done_o(aqm_done)
@@ -812,14 +689,14 @@ module pst_access_edge
         .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(18), .Style(QueueRamStyle)
     ) u_count_mark (
         .clk_i, .rst_i,
-        .inc_valid_i(ev_dequeue_valid_o && ev_dequeue_mark_o), .inc_index_i(ev_deq_queue), .inc_len_i('0),
+        .inc_valid_i(ev_dequeue_o.valid && ev_dequeue_o.mark), .inc_index_i(ev_deq_queue), .inc_len_i('0),
         .s_read_valid_i(read_take), .s_read_ready_o(mark_ready), .s_read_index_i(read_index),
         .m_read_valid_o(unused_mark_valid), .m_read_packets_o(mark_packets), .m_read_bytes_o(unused_mark_bytes),
         .init_done_o(mark_done)
     );
 
     always_ff @(posedge clk_i) begin
-      marked_q <= marked_q + packets_t'(ev_dequeue_valid_o && ev_dequeue_mark_o);
+      marked_q <= marked_q + packets_t'(ev_dequeue_o.valid && ev_dequeue_o.mark);
       if (rst_i) marked_q <= '0;
     end
 
@@ -842,10 +719,10 @@ module pst_access_edge
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(DropLast), .Counted(Counted)
   ) u_dropped (
       .clk_i, .rst_i,
-      .ev_a_valid_i(ev_classify_valid_o), .ev_a_reason_i(ev_classify_reason), .ev_a_len_i(ev_classify_len_o),
-      .ev_b_valid_i(ev_enqueue_valid_o), .ev_b_reason_i(ev_reason), .ev_b_len_i(16'(ev_len)),
-      .ev_c_valid_i(ev_dequeue_valid_o), .ev_c_reason_i(ev_deq_reason), .ev_c_len_i(16'(ev_deq_len)),
-      .ev_d_valid_i(ev_output_valid_o), .ev_d_reason_i(DropReadError), .ev_d_len_i(ev_output_len_o),
+      .ev_a_valid_i(ev_classify_o.valid), .ev_a_reason_i(ev_classify_reason), .ev_a_len_i(ev_classify_o.len),
+      .ev_b_valid_i(ev_enqueue_o.valid), .ev_b_reason_i(decision.reason), .ev_b_len_i(16'(decision.len)),
+      .ev_c_valid_i(ev_dequeue_o.valid), .ev_c_reason_i(verdict.reason), .ev_c_len_i(16'(verdict.len)),
+      .ev_d_valid_i(ev_output_o.valid), .ev_d_reason_i(DropReadError), .ev_d_len_i(ev_output_o.len),
       .packets_o(dropped_packets), .bytes_o(dropped_bytes)
   );
 
@@ -853,12 +730,37 @@ module pst_access_edge
   logic [2:0] lost_frames_q;
 
   always_ff @(posedge clk_i) begin
-    lost_frames_q <= 3'(ev_classify_valid_o && ev_classify_reason != DropNone) + 3'(ev_enqueue_valid_o && ev_reason != DropNone)
-                     + 3'(ev_dequeue_valid_o && ev_deq_reason != DropNone) + 3'(ev_output_valid_o);
+    lost_frames_q <= 3'(ev_classify_o.valid && ev_classify_reason != DropNone) + 3'(ev_enqueue_o.valid && decision.reason != DropNone)
+                     + 3'(ev_dequeue_o.valid && verdict.reason != DropNone) + 3'(ev_output_o.valid);
     if (rst_i) lost_frames_q <= '0;
   end
 
   // ---- registers ------------------------------------------------------------------------------------------------------
+
+  // Counters of a queue, or those by node and class.
+  pst_access_edge_ports_pkg::counts_t counts;
+
+  assign ready.out     = read.node ? node_left_ready : read_out_ready;
+  assign ready.in_drop = read.node ? node_others_ready : read_all_ready;
+
+  always_comb begin
+    counts = '{
+        out_valid: out_for_control || node_left_valid, out_packets: out_packets, out_bytes: out_bytes,
+        in_drop_valid: in_valid || node_others_valid, in_packets: in_packets, in_bytes: in_bytes,
+        drop_packets: drop_packets, drop_bytes: drop_bytes, aqm_packets: aqm_packets, aqm_bytes: aqm_bytes, mark_packets: mark_packets
+    };
+    if (read.node) begin
+      counts.out_packets  = node_left_packets;
+      counts.out_bytes    = node_left_bytes;
+      counts.in_packets   = node_in_packets;
+      counts.in_bytes     = node_in_bytes;
+      counts.drop_packets = node_drop_packets;
+      counts.drop_bytes   = node_drop_bytes;
+      counts.aqm_packets  = node_aqm_packets;
+      counts.aqm_bytes    = node_aqm_bytes;
+      counts.mark_packets = node_mark_packets;
+    end
+  end
 
   pst_control #(
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
@@ -869,45 +771,13 @@ module pst_access_edge
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
-      .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
-      .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wdata_i, .s_axil_wstrb_i,
-      .s_axil_bvalid_o, .s_axil_bready_i, .s_axil_bresp_o,
-      .s_axil_arvalid_i, .s_axil_arready_o, .s_axil_araddr_i, .s_axil_arprot_i,
-      .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
-      .m_cfg_valid_o(cfg_valid), .m_cfg_ready_i(cfg_ready), .m_cfg_queue_o(cfg_queue), .m_cfg_shaper_o(cfg_shaper),
-      .m_cfg_limit_packets_o(cfg_limit_packets), .m_cfg_limit_bytes_o(cfg_limit_bytes),
-      .m_cfg_aqm_o(cfg_aqm), .m_cfg_share_class_o(cfg_share_class),
-      .m_share_valid_o(share_valid), .m_share_class_o(share_class), .m_share_size_o(share_size), .m_share_alpha_o(share_alpha),
-      .m_share_reserved_o(share_reserved), .s_share_free_i(share_free), .s_share_used_i(share_used),
-      .s_share_in_force_i(share_in_force),
-      .m_hierarchy_cfg_valid_o(hierarchy_cfg_valid), .m_hierarchy_cfg_ready_i(hierarchy_cfg_ready),
-      .m_hierarchy_cfg_what_o(hierarchy_cfg_what),
-      .m_hierarchy_cfg_id_o(hierarchy_cfg_id), .m_hierarchy_cfg_shaper_o(hierarchy_cfg_shaper),
-      .m_hierarchy_cfg_parent_o(hierarchy_cfg_parent),
-      .m_hierarchy_cfg_class_o(hierarchy_cfg_class), .m_hierarchy_cfg_weight_o(hierarchy_cfg_weight),
-      .m_hierarchy_cfg_guarantee_o(hierarchy_cfg_guarantee), .s_back_guarantee_i(read_guarantee),
-      .m_read_index_o(read_index),
-      .m_back_valid_o(read_valid), .m_back_what_o(read_what), .m_back_id_o(read_id), .s_back_valid_i(read_answer),
-      .s_back_shaper_i(read_shaper), .s_back_parent_i(read_parent), .s_back_class_i(read_class), .s_back_weight_i(read_weight),
-      .s_back_aqm_i(read_aqm),
-      .m_class_valid_o(class_valid), .m_class_ready_i(class_ready), .s_class_valid_i(class_answer), .s_class_i(class_found),
-      .m_look_valid_o(look_valid), .m_look_ready_i(look_ready),
-      .s_look_valid_i(look_for_control), .s_look_packets_i(look_packets), .s_look_bytes_i(look_bytes), .s_look_age_i(look_age),
-      .s_look_age_known_i(look_age_known), .s_look_limit_packets_i(look_limit_packets), .s_look_limit_bytes_i(look_limit_bytes),
-      .m_read_node_o(read_node), .m_read_place_o(read_place),
-      .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_node ? node_left_ready : read_out_ready),
-      .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_node ? node_others_ready : read_all_ready),
-      .s_out_valid_i(out_for_control || node_left_valid), .s_out_packets_i(read_node ? node_left_packets : out_packets),
-      .s_out_bytes_i(read_node ? node_left_bytes : out_bytes),
-      .s_in_drop_valid_i(in_valid || node_others_valid), .s_in_packets_i(read_node ? node_in_packets : in_packets),
-      .s_in_bytes_i(read_node ? node_in_bytes : in_bytes),
-      .s_drop_packets_i(read_node ? node_drop_packets : drop_packets), .s_drop_bytes_i(read_node ? node_drop_bytes : drop_bytes),
-      .s_aqm_packets_i(read_node ? node_aqm_packets : aqm_packets), .s_aqm_bytes_i(read_node ? node_aqm_bytes : aqm_bytes),
-      .s_mark_packets_i(read_node ? node_mark_packets : mark_packets),
-      .m_find_set_o(find_set), .m_find_what_o(find_what), .m_find_item_o(find_item), .m_find_value_o(find_value),
-      .m_find_word_o(find_word), .m_find_op_valid_o(find_op_valid), .m_find_op_ready_i(find_op_ready), .m_find_op_o(find_op),
-      .s_find_done_valid_i(find_done_valid), .s_find_done_i(find_done), .s_find_i(find),
-      .m_scan_valid_o(scan_valid), .m_scan_level_o(scan_level), .m_scan_show_o(scan_show), .s_scan_i(scan),
+      .s_axil_i, .s_axil_o,
+      .m_cfg_o(cfg), .m_cfg_queue_o(cfg_queue), .m_share_o(share_cfg), .s_share_i(share),
+      .m_hierarchy_cfg_o(hierarchy_cfg), .m_hierarchy_cfg_id_o(hierarchy_cfg_id), .m_hierarchy_cfg_parent_o(hierarchy_cfg_parent),
+      .m_read_o(read), .m_read_index_o(read_index), .m_read_place_o(read_place), .s_counts_i(counts), .s_look_i(look),
+      .s_class_i(share_class), .ready_i(ready),
+      .m_back_o(back_ask), .m_back_id_o(back_id), .s_back_i(back), .s_back_parent_i(back_parent),
+      .m_scan_o(scan_ask), .s_scan_i(scan), .m_find_o(find_ask), .s_find_done_i(find_done), .s_find_i(find),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost), .hold_o(hold),
       .drain_stop_o(stop), .drain_done_i(drained), .drain_outstanding_i(outstanding),
@@ -918,8 +788,6 @@ module pst_access_edge
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_one_id : assert ((m_axi_bvalid_i & m_axi_bid_i) == '0 && (m_axi_rvalid_i & m_axi_rid_i) == '0)
-      else $error("pst_access_edge: a memory answers with an id that was not asked with");
       a_counters_answer_together : assert (in_valid == unused_drop_valid)
       else $error("pst_access_edge: the two counters that are read together did not answer together");
     end

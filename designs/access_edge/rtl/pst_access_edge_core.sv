@@ -34,88 +34,57 @@ module pst_access_edge_core
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
-    input  logic                         clk_i,
-    input  logic                         rst_i,
+    input  logic                                      clk_i,
+    input  logic                                      rst_i,
     // stored frames
-    input  logic                         s_enq_valid_i,
-    output logic                         s_enq_ready_o,
-    input  logic [QueueIdWidth-1:0]      s_enq_queue_i,
-    input  logic [DescIdWidth-1:0]       s_enq_desc_i,
-    input  len_t                         s_enq_len_i,
-    input  drop_e                        s_enq_reason_i,
-    input  logic                         s_enq_ect_i,        // it may be marked
+    input  pst_access_edge_ports_pkg::enqueue_t       s_enq_i,
+    output logic                                      s_enq_ready_o,
+    input  logic [QueueIdWidth-1:0]                   s_enq_queue_i,
+    input  logic [DescIdWidth-1:0]                    s_enq_desc_i,
     // frames to send
-    output logic                         m_out_valid_o,
-    input  logic                         m_out_ready_i,
-    output logic [QueueIdWidth-1:0]      m_out_queue_o,
-    output logic [DescIdWidth-1:0]       m_out_desc_o,
-    output len_t                         m_out_len_o,
-    output logic                         m_out_mark_o,       // mark it with Congestion Experienced
+    output pst_access_edge_ports_pkg::send_t          m_out_o,
+    input  logic                                      m_out_ready_i,
+    output logic [QueueIdWidth-1:0]                   m_out_queue_o,
+    output logic [DescIdWidth-1:0]                    m_out_desc_o,
     // pages of frames dropped at the tail
-    output logic                         m_drop_valid_o,
-    input  logic                         m_drop_ready_i,
-    output logic [DescIdWidth-1:0]       m_drop_desc_o,
+    output logic                                      m_drop_valid_o,
+    input  logic                                      m_drop_ready_i,
+    output logic [DescIdWidth-1:0]                    m_drop_desc_o,
     // pages of frames dropped by the AQM
-    output logic                         m_drop_head_valid_o,
-    input  logic                         m_drop_head_ready_i,
-    output logic [DescIdWidth-1:0]       m_drop_head_desc_o,
+    output logic                                      m_drop_head_valid_o,
+    input  logic                                      m_drop_head_ready_i,
+    output logic [DescIdWidth-1:0]                    m_drop_head_desc_o,
     // one pulse per enqueue decision
-    output logic                         ev_valid_o,
-    output drop_e                        ev_reason_o,
-    output logic [QueueIdWidth-1:0]      ev_queue_o,
-    output len_t                         ev_len_o,
+    output pst_access_edge_ports_pkg::decision_t      ev_o,
+    output logic [QueueIdWidth-1:0]                   ev_queue_o,
     // with an AQM, one pulse per packet that was taken from its queue: it is sent (DropNone), or dropped at the head
-    output logic                         ev_deq_valid_o,
-    output drop_e                        ev_deq_reason_o,
-    output logic                         ev_deq_mark_o,      // it is sent with a mark
-    output logic [QueueIdWidth-1:0]      ev_deq_queue_o,
-    output len_t                         ev_deq_len_o,
+    output pst_access_edge_ports_pkg::verdict_t       ev_deq_o,
+    output logic [QueueIdWidth-1:0]                   ev_deq_queue_o,
     // all settings of one queue at once, every other cycle at most: a packet can come in after each
-    input  logic                         s_cfg_valid_i,
-    output logic                         s_cfg_ready_o,
-    input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
-    input  shaper_cfg_t                  s_cfg_shaper_i,
-    input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
-    input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
-    input  aqm_cfg_t                     s_cfg_aqm_i,
+    input  pst_access_edge_ports_pkg::queue_cfg_t     s_cfg_i,
+    output logic                                      s_cfg_ready_o,
+    input  logic [QueueIdWidth-1:0]                   s_cfg_queue_i,
     // Look: what a queue holds, answered 5 cycles later: packets and bytes, its limits, and how long its head has been in it (cycles, to a tick;
     // 0 without time stamps, or without a packet). Of a queue whose head changes just then the latter is not known
-    input  logic                         s_look_valid_i,
-    output logic                         s_look_ready_o,
-    input  logic [QueueIdWidth-1:0]      s_look_queue_i,
-    output logic                         m_look_valid_o,
-    output logic [LimitPacketsWidth-1:0] m_look_packets_o,
-    output logic [LimitBytesWidth-1:0]   m_look_bytes_o,
-    output logic [31:0]                  m_look_age_o,
-    output logic                         m_look_age_known_o,
-    output logic [LimitPacketsWidth-1:0] m_look_limit_packets_o,
-    output logic [LimitBytesWidth-1:0]   m_look_limit_bytes_o,
+    input  logic                                      s_look_valid_i,
+    output logic                                      s_look_ready_o,
+    input  logic [QueueIdWidth-1:0]                   s_look_queue_i,
+    output pst_access_edge_ports_pkg::look_t          m_look_o,
     // Read-back of the settings of a queue (shaper, AQM; with Hierarchy class and weight), subscriber, node or port, as they are in the memories
     // that are worked with: held until the answer, which has what the setting has; it comes with a walk, see pst_schedule and pst_hierarchy
-    input  logic                         s_read_valid_i,
-    input  setting_e                     s_read_what_i,
-    input  logic [QueueIdWidth-1:0]      s_read_id_i,
-    output logic                         m_read_valid_o,
-    output shaper_cfg_t                  m_read_shaper_o,
-    output logic [QueueIdWidth-1:0]      m_read_parent_o,
-    output class_t                       m_read_class_o,
-    output weight_t                      m_read_weight_o,
-    output guarantee_t                   m_read_guarantee_o,
-    output aqm_cfg_t                     m_read_aqm_o,
+    input  pst_access_edge_ports_pkg::back_ask_t      s_read_i,
+    input  logic [QueueIdWidth-1:0]                   s_read_id_i,
+    output pst_access_edge_ports_pkg::back_t          m_read_o,
+    output logic [QueueIdWidth-1:0]                   m_read_parent_o,
     // Hierarchy: settings of the hierarchy, see pst_hierarchy
-    input  logic                         s_hierarchy_cfg_valid_i,
-    output logic                         s_hierarchy_cfg_ready_o,
-    input  setting_e                     s_hierarchy_cfg_what_i,
-    input  logic [QueueIdWidth-1:0]      s_hierarchy_cfg_id_i,
-    input  shaper_cfg_t                  s_hierarchy_cfg_shaper_i,
-    input  logic [QueueIdWidth-1:0]      s_hierarchy_cfg_parent_i,
-    input  class_t                       s_hierarchy_cfg_class_i,
-    input  weight_t                      s_hierarchy_cfg_weight_i,
-    input  guarantee_t                   s_hierarchy_cfg_guarantee_i,
+    input  pst_access_edge_ports_pkg::hierarchy_cfg_t s_hierarchy_cfg_i,
+    output logic                                      s_hierarchy_cfg_ready_o,
+    input  logic [QueueIdWidth-1:0]                   s_hierarchy_cfg_id_i,
+    input  logic [QueueIdWidth-1:0]                   s_hierarchy_cfg_parent_i,
     // nothing is enqueued, taken from its queue or sent any more: for what waits in vain for a cycle without (README: what it promises)
-    input  logic                         hold_i,
-    output logic [31:0]                  now_o,
-    output logic                         init_done_o
+    input  logic                                      hold_i,
+    output logic [31:0]                               now_o,
+    output logic                                      init_done_o
 );
 
   // Bits of a time in cycles: a packet of the largest size takes an eighth of that at 2^18 cycles per byte or more (pst_shaper), which is 8 kbit/s
@@ -175,7 +144,10 @@ module pst_access_edge_core
   logic [DescIdWidth-1:0] enq_desc;
   len_t enq_len;
   drop_e enq_reason;
-  logic unused_head_valid, head_empty, head_known, look_valid;
+  pst_queue_ports_pkg::head_t head;
+  pst_queue_ports_pkg::look_t look, look_q;
+  logic unused_head_valid;
+  assign unused_head_valid = head.valid;
   logic [1:0] head_empty_q, head_known_q;
   logic [31:0] age;
   logic queue_read, queue_read_q, aqm_read, aqm_read_q, tree_read, tree_read_q;
@@ -185,8 +157,12 @@ module pst_access_edge_core
   class_t tree_class;
   weight_t tree_weight;
   guarantee_t tree_guarantee;
-  logic [LimitPacketsWidth-1:0] look_packets, look_limit_packets;
-  logic [LimitBytesWidth-1:0] look_bytes, look_limit_bytes;
+  logic read_valid;
+  shaper_cfg_t read_shaper_q;
+  class_t read_class_q;
+  weight_t read_weight_q;
+  guarantee_t read_guarantee_q;
+  aqm_cfg_t read_aqm_q;
   backlog_t arrive_backlog;
   verdict_e arrive_verdict;
 
@@ -197,7 +173,7 @@ module pst_access_edge_core
 
   // No packet comes in while a setting is taken, so the cycle after a setting is one for packets.
   assign s_cfg_ready_o = cfg_ready && init_done_o && cfg_may_q;
-  assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
+  assign cfg_take      = s_cfg_i.valid && s_cfg_ready_o;
 
   // --- what hold_i stops: enqueues here, dequeues by the credits of the output FIFO, and what a hierarchy has left
 
@@ -205,7 +181,7 @@ module pst_access_edge_core
 
   pst_hold u_hold_enq (
       .clk_i, .rst_i, .hold_i,
-      .s_valid_i(s_enq_valid_i), .s_ready_o(s_enq_ready_o), .m_valid_o(in_valid), .m_ready_i(in_ready)
+      .s_valid_i(s_enq_i.valid), .s_ready_o(s_enq_ready_o), .m_valid_o(in_valid), .m_ready_i(in_ready)
   );
 
   // --- an AQM that judges arrivals
@@ -215,7 +191,8 @@ module pst_access_edge_core
         .Queues(Queues), .Descriptors(Descriptors), .GuardBytes(AqmGuardBytes), .QueueRamStyle(QueueRamStyle)
     ) u_arrivals (
         .clk_i, .rst_i,
-        .s_enq_valid_i(in_valid), .s_enq_ready_o(in_ready), .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i, .s_enq_ect_i,
+        .s_enq_valid_i(in_valid), .s_enq_ready_o(in_ready), .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i(s_enq_i.len),
+        .s_enq_reason_i(s_enq_i.reason), .s_enq_ect_i(s_enq_i.ect),
         .m_judge_valid_o(arrive_valid), .m_judge_queue_o(arrive_queue), .m_judge_ect_o(arrive_ect), .m_judge_backlog_o(arrive_backlog),
         .s_verdict_i(arrive_verdict),
         .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_queue), .m_enq_desc_o(enq_desc), .m_enq_len_o(enq_len),
@@ -230,9 +207,9 @@ module pst_access_edge_core
     assign in_ready            = enq_ready;
     assign enq_queue           = s_enq_queue_i;
     assign enq_desc            = s_enq_desc_i;
-    assign enq_len             = s_enq_len_i;
-    assign enq_reason          = s_enq_reason_i;
-    assign enq_ecn             = s_enq_ect_i;
+    assign enq_len             = s_enq_i.len;
+    assign enq_reason          = s_enq_i.reason;
+    assign enq_ecn             = s_enq_i.ect;
     assign arrive_valid        = 1'b0;
     assign arrive_queue        = '0;
     assign arrive_backlog      = '0;
@@ -256,15 +233,13 @@ module pst_access_edge_core
       .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
       .m_active_len_o(active_len),
       .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
-      .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o, .ev_backlog_o(ev_backlog),
+      .ev_valid_o(ev_o.valid), .ev_reason_o(ev_o.reason), .ev_queue_o, .ev_len_o(ev_o.len), .ev_backlog_o(ev_backlog),
       .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
       .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
       .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left), .m_deq_head_o(ret_head),
       .s_look_valid_i, .s_look_ready_o, .s_look_queue_i,
-      .m_head_valid_o(unused_head_valid), .m_head_empty_o(head_empty), .m_head_known_o(head_known),
-      .m_look_valid_o(look_valid), .m_look_packets_o(look_packets), .m_look_bytes_o(look_bytes),
-      .m_look_limit_packets_o(look_limit_packets), .m_look_limit_bytes_o(look_limit_bytes),
-      .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
+      .m_head_o(head), .m_look_o(look),
+      .s_cfg_i('{valid: cfg_take, limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes}), .s_cfg_queue_i,
       .init_done_o(queue_init_done)
   );
 
@@ -272,13 +247,10 @@ module pst_access_edge_core
   localparam bit Stamps = Aqm != 0 && !AqmEstimate;
 
   always_ff @(posedge clk_i) begin
-    head_empty_q           <= {head_empty_q[0], head_empty};
-    head_known_q           <= {head_known_q[0], head_known};
-    m_look_valid_o         <= look_valid && !rst_i;
-    m_look_packets_o       <= look_packets;
-    m_look_bytes_o         <= look_bytes;
-    m_look_limit_packets_o <= look_limit_packets;
-    m_look_limit_bytes_o   <= look_limit_bytes;
+    head_empty_q <= {head_empty_q[0], head.empty};
+    head_known_q <= {head_known_q[0], head.known};
+    look_q       <= look;
+    look_q.valid <= look.valid && !rst_i;
   end
 
   assign now_o = 32'(now);
@@ -286,8 +258,10 @@ module pst_access_edge_core
   logic unused_now;
   assign unused_now = ^now;
 
-  assign m_look_age_o       = Stamps && !head_empty_q[1] ? age : '0;
-  assign m_look_age_known_o = !Stamps || head_known_q[1];
+  assign m_look_o = '{
+      valid: look_q.valid, packets: look_q.packets, bytes: look_q.bytes, age: Stamps && !head_empty_q[1] ? age : '0,
+      age_known: !Stamps || head_known_q[1], limit_packets: look_q.limit_packets, limit_bytes: look_q.limit_bytes
+  };
 
   pst_schedule #(
       .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .ToleranceCycles(ToleranceCycles), .Credits(Credits),
@@ -296,7 +270,7 @@ module pst_access_edge_core
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .s_active_len_i(active_len),
-      .s_enq_valid_i(ev_valid_o && ev_reason_o == DropNone), .s_enq_queue_i(ev_queue_o), .s_enq_len_i(ev_len_o),
+      .s_enq_valid_i(ev_o.valid && ev_o.reason == DropNone), .s_enq_queue_i(ev_queue_o), .s_enq_len_i(ev_o.len),
       .s_enq_backlog_i(ev_backlog),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
@@ -305,8 +279,8 @@ module pst_access_edge_core
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
-      .s_cfg_valid_i(s_cfg_valid_i && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
-      .s_look_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
+      .s_cfg_valid_i(s_cfg_i.valid && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i(s_cfg_i.shaper),
+      .s_look_valid_i(s_read_i.valid && s_read_i.what == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
       .m_look_valid_o(queue_read), .m_look_shaper_o(queue_shaper),
       .now_o(now), .init_done_o(schedule_init_done)
   );
@@ -315,29 +289,33 @@ module pst_access_edge_core
 
   always_ff @(posedge clk_i) begin
     if (queue_read) begin
-      queue_read_q    <= 1'b1;
-      m_read_shaper_o <= queue_shaper;
+      queue_read_q  <= 1'b1;
+      read_shaper_q <= queue_shaper;
     end
     if (aqm_read) begin
-      aqm_read_q   <= 1'b1;
-      m_read_aqm_o <= aqm_found;
+      aqm_read_q <= 1'b1;
+      read_aqm_q <= aqm_found;
     end
     if (tree_read) begin
-      tree_read_q     <= 1'b1;
-      m_read_parent_o <= tree_parent;
-      m_read_class_o  <= tree_class;
-      m_read_weight_o <= tree_weight;
-      m_read_guarantee_o <= tree_guarantee;
-      if (s_read_what_i != SetQueue) m_read_shaper_o <= tree_shaper;
+      tree_read_q      <= 1'b1;
+      m_read_parent_o  <= tree_parent;
+      read_class_q     <= tree_class;
+      read_weight_q    <= tree_weight;
+      read_guarantee_q <= tree_guarantee;
+      if (s_read_i.what != SetQueue) read_shaper_q <= tree_shaper;
     end
-    if (m_read_valid_o || rst_i) begin
+    if (read_valid || rst_i) begin
       queue_read_q <= 1'b0;
       aqm_read_q   <= 1'b0;
       tree_read_q  <= 1'b0;
     end
   end
 
-  assign m_read_valid_o = ((queue_read_q && aqm_read_q) || s_read_what_i != SetQueue) && (tree_read_q || !Hierarchy) && s_read_valid_i;
+  assign read_valid = ((queue_read_q && aqm_read_q) || s_read_i.what != SetQueue) && (tree_read_q || !Hierarchy) && s_read_i.valid;
+
+  assign m_read_o = '{
+      valid: read_valid, shaper: read_shaper_q, class_: read_class_q, weight: read_weight_q, guarantee: read_guarantee_q, aqm: read_aqm_q
+  };
 
   // --- AQM: every packet that was taken from its queue is judged before the scheduler charges it
 
@@ -350,18 +328,18 @@ module pst_access_edge_core
     assign judged_empties  = !ret_backlogged;
     assign judged_drop     = 1'b0;
     assign judged_mark     = 1'b0;
-    assign ev_deq_valid_o  = 1'b0;
-    assign ev_deq_reason_o = DropNone;
-    assign ev_deq_mark_o   = 1'b0;
+    assign ev_deq_o.valid  = 1'b0;
+    assign ev_deq_o.reason = DropNone;
+    assign ev_deq_o.mark   = 1'b0;
     assign ev_deq_queue_o  = '0;
-    assign ev_deq_len_o    = '0;
+    assign ev_deq_o.len    = '0;
     assign arrive_verdict  = VerdictPass;
     assign age             = '0;
-    assign aqm_read        = s_read_valid_i && !aqm_read_q;
+    assign aqm_read        = s_read_i.valid && !aqm_read_q;
     assign aqm_found       = '0;
 
     logic unused_aqm;
-    assign unused_aqm = ^{enq_ecn, s_cfg_aqm_i, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
+    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
   end else begin : g_aqm
     pst_access_edge_judge #(
         .Queues(Queues), .Descriptors(Descriptors), .Judges(Aqm), .Estimate(AqmEstimate), .TickShift(TickShift),
@@ -375,17 +353,17 @@ module pst_access_edge_core
         .s_ret_empties_i(!ret_backlogged), .s_ret_left_i(ret_left), .s_ret_period_i(ret_period),
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
         .m_judged_empties_o(judged_empties), .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
-        .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i,
-        .s_read_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !aqm_read_q), .s_read_queue_i(s_read_id_i),
+        .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i(s_cfg_i.aqm),
+        .s_read_valid_i(s_read_i.valid && s_read_i.what == SetQueue && !aqm_read_q), .s_read_queue_i(s_read_id_i),
         .m_read_valid_o(aqm_read), .m_read_aqm_o(aqm_found),
         .init_done_o(aqm_init_done)
     );
 
-    assign ev_deq_valid_o  = judged_valid;
-    assign ev_deq_reason_o = judged_drop ? DropAqm : DropNone;
-    assign ev_deq_mark_o   = judged_mark;
+    assign ev_deq_o.valid  = judged_valid;
+    assign ev_deq_o.reason = judged_drop ? DropAqm : DropNone;
+    assign ev_deq_o.mark   = judged_mark;
     assign ev_deq_queue_o  = judged_queue;
-    assign ev_deq_len_o    = judged_len;
+    assign ev_deq_o.len    = judged_len;
   end
 
   always_ff @(posedge clk_i) judged_drop_q <= judged_drop && !rst_i;
@@ -412,11 +390,11 @@ module pst_access_edge_core
 
   if (!Hierarchy) begin : g_queues_alone
     assign out_ready               = m_out_ready_i;
-    assign m_out_valid_o           = out_valid && !out.drop;
-    assign m_out_mark_o            = out.mark;
+    assign m_out_o.valid           = out_valid && !out.drop;
+    assign m_out_o.mark            = out.mark;
     assign m_out_queue_o           = out.queue_id;
     assign m_out_desc_o            = out.desc;
-    assign m_out_len_o             = out.len;
+    assign m_out_o.len             = out.len;
     assign done_valid              = 1'b0;
     assign done_queue              = '0;
     assign done_slow               = 1'b0;
@@ -433,9 +411,9 @@ module pst_access_edge_core
     assign hierarchy_init_done     = 1'b1;
 
     logic unused_hierarchy;
-    assign unused_hierarchy = ^{s_hierarchy_cfg_valid_i, s_hierarchy_cfg_what_i, s_hierarchy_cfg_id_i, s_hierarchy_cfg_shaper_i,
+    assign unused_hierarchy = ^{s_hierarchy_cfg_i.valid, s_hierarchy_cfg_i.what, s_hierarchy_cfg_id_i, s_hierarchy_cfg_i.shaper,
                                 s_hierarchy_cfg_parent_i,
-                           s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_guarantee_i, done_credits,
+                           s_hierarchy_cfg_i.class_, s_hierarchy_cfg_i.weight, s_hierarchy_cfg_i.guarantee, done_credits,
                            ahead, ahead_queue, out.empties};
   end else begin : g_hierarchy
     logic packet_valid, packet_ready, packet_mark, packet_empties, sends, sends_ready;
@@ -467,13 +445,15 @@ module pst_access_edge_core
         .clk_i, .rst_i, .now_i(now),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
         .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len), .s_packet_empties_i(packet_empties),
-        .m_out_valid_o(sends), .m_out_ready_i(sends_ready), .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
+        .m_out_valid_o(sends), .m_out_ready_i(sends_ready), .m_out_queue_o, .m_out_payload_o({m_out_o.mark, m_out_desc_o}),
+        .m_out_len_o(m_out_o.len),
         .m_done_valid_o(done_valid), .m_done_queue_o(done_queue), .m_done_slow_o(done_slow),
         .m_done_next_queue_o(done_next_queue), .done_credits_i(done_credits),
-        .s_cfg_valid_i(s_hierarchy_cfg_valid_i), .s_cfg_ready_o(s_hierarchy_cfg_ready_o), .s_cfg_what_i(s_hierarchy_cfg_what_i),
-        .s_cfg_id_i(s_hierarchy_cfg_id_i), .s_cfg_shaper_i(s_hierarchy_cfg_shaper_i), .s_cfg_parent_i(s_hierarchy_cfg_parent_i),
-        .s_cfg_class_i(s_hierarchy_cfg_class_i), .s_cfg_weight_i(s_hierarchy_cfg_weight_i), .s_cfg_guarantee_i(s_hierarchy_cfg_guarantee_i),
-        .s_look_valid_i(s_read_valid_i && !tree_read_q), .s_look_what_i(s_read_what_i), .s_look_id_i(s_read_id_i),
+        .s_cfg_valid_i(s_hierarchy_cfg_i.valid), .s_cfg_ready_o(s_hierarchy_cfg_ready_o), .s_cfg_what_i(s_hierarchy_cfg_i.what),
+        .s_cfg_id_i(s_hierarchy_cfg_id_i), .s_cfg_shaper_i(s_hierarchy_cfg_i.shaper), .s_cfg_parent_i(s_hierarchy_cfg_parent_i),
+        .s_cfg_class_i(s_hierarchy_cfg_i.class_), .s_cfg_weight_i(s_hierarchy_cfg_i.weight),
+        .s_cfg_guarantee_i(s_hierarchy_cfg_i.guarantee),
+        .s_look_valid_i(s_read_i.valid && !tree_read_q), .s_look_what_i(s_read_i.what), .s_look_id_i(s_read_id_i),
         .m_look_valid_o(tree_read), .m_look_shaper_o(tree_shaper), .m_look_parent_o(tree_parent), .m_look_class_o(tree_class),
         .m_look_weight_o(tree_weight), .m_look_guarantee_o(tree_guarantee),
         .init_done_o(hierarchy_init_done)
@@ -481,7 +461,7 @@ module pst_access_edge_core
 
     pst_hold u_hold_sends (
         .clk_i, .rst_i, .hold_i,
-        .s_valid_i(sends), .s_ready_o(sends_ready), .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i)
+        .s_valid_i(sends), .s_ready_o(sends_ready), .m_valid_o(m_out_o.valid), .m_ready_i(m_out_ready_i)
     );
   end
 

@@ -9,39 +9,30 @@ module pst_access_edge_drain #(
     parameter int unsigned Memories       = 2,
     parameter int unsigned MaxOutstanding = 32     // bursts of one direction that a memory may have under way
 ) (
-    input  logic                clk_i,
-    input  logic                rst_i,
-    input  logic                stop_i,
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    input  logic                               stop_i,
     // the stream comes in; a frame that has begun is let in whole
-    input  logic                in_valid_i,
-    input  logic                in_last_i,
-    output logic                in_ready_o,
-    output logic                in_valid_o,
-    input  logic                in_ready_i,
+    input  logic                               in_valid_i,
+    input  logic                               in_last_i,
+    output logic                               in_ready_o,
+    output logic                               in_valid_o,
+    input  logic                               in_ready_i,
     // pulses: a frame was dropped at the input, a frame came to its queue or was dropped in front of it
-    input  logic                refused_i,
-    input  logic                enqueued_i,
+    input  logic                               refused_i,
+    input  logic                               enqueued_i,
     // frames to send
-    input  logic                deq_valid_i,
-    output logic                deq_ready_o,
-    output logic                deq_valid_o,
-    input  logic                deq_ready_i,
+    input  logic                               deq_valid_i,
+    output logic                               deq_ready_o,
+    output logic                               deq_valid_o,
+    input  logic                               deq_ready_i,
     // pulse: a frame has left, or was lost in memory
-    input  logic                left_i,
+    input  logic                               left_i,
     // AXI4, as at the memories
-    input  logic [Memories-1:0] awvalid_i,
-    input  logic [Memories-1:0] awready_i,
-    input  logic [Memories-1:0] wvalid_i,
-    input  logic [Memories-1:0] bvalid_i,
-    input  logic [Memories-1:0] bready_i,
-    input  logic [Memories-1:0] arvalid_i,
-    input  logic [Memories-1:0] arready_i,
-    input  logic [Memories-1:0] rvalid_i,
-    input  logic [Memories-1:0] rready_i,
-    input  logic [Memories-1:0] rlast_i,
+    input  pst_axi_pkg::moves_t [Memories-1:0] axi_i,
     // memories that have bursts under way; nothing is under way and nothing will be, while stop_i is high
-    output logic [Memories-1:0] outstanding_o,
-    output logic                done_o
+    output logic [Memories-1:0]                outstanding_o,
+    output logic                               done_o
 );
 
   localparam int unsigned FramesWidth = 16;
@@ -71,8 +62,7 @@ module pst_access_edge_drain #(
         .MaxOutstanding(MaxOutstanding)
     ) u_bursts (
         .clk_i, .rst_i,
-        .awvalid_i(awvalid_i[m]), .awready_i(awready_i[m]), .wvalid_i(wvalid_i[m]), .bvalid_i(bvalid_i[m]), .bready_i(bready_i[m]),
-        .arvalid_i(arvalid_i[m]), .arready_i(arready_i[m]), .rvalid_i(rvalid_i[m]), .rready_i(rready_i[m]), .rlast_i(rlast_i[m]),
+        .axi_i(axi_i[m]),
         .busy_o(busy[m])
     );
   end

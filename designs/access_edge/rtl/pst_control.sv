@@ -57,137 +57,62 @@ module pst_control
     localparam int unsigned NodeWidth = $clog2(Nodes),
     localparam int unsigned PlaceWidth = NodeWidth + (Classes > 1 ? $clog2(Classes) : 1)
 ) (
-    input  logic                         clk_i,
-    input  logic                         rst_i,
+    input  logic                                      clk_i,
+    input  logic                                      rst_i,
     // AXI4-Lite, 32 bit
-    input  logic                         s_axil_awvalid_i,
-    output logic                         s_axil_awready_o,
-    input  logic [                 11:0] s_axil_awaddr_i,
-    input  logic [                  2:0] s_axil_awprot_i,
-    input  logic                         s_axil_wvalid_i,
-    output logic                         s_axil_wready_o,
-    input  logic [                 31:0] s_axil_wdata_i,
-    input  logic [                  3:0] s_axil_wstrb_i,
-    output logic                         s_axil_bvalid_o,
-    input  logic                         s_axil_bready_i,
-    output logic [                  1:0] s_axil_bresp_o,
-    input  logic                         s_axil_arvalid_i,
-    output logic                         s_axil_arready_o,
-    input  logic [                 11:0] s_axil_araddr_i,
-    input  logic [                  2:0] s_axil_arprot_i,
-    output logic                         s_axil_rvalid_o,
-    input  logic                         s_axil_rready_i,
-    output logic [                 31:0] s_axil_rdata_o,
-    output logic [                  1:0] s_axil_rresp_o,
+    input  pst_axi_pkg::lite_req_t                    s_axil_i,
+    output pst_axi_pkg::lite_rsp_t                    s_axil_o,
     // settings of one queue
-    output logic                         m_cfg_valid_o,
-    input  logic                         m_cfg_ready_i,
-    output logic [         QueueIdW-1:0] m_cfg_queue_o,
-    output shaper_cfg_t                  m_cfg_shaper_o,
-    output logic [LimitPacketsWidth-1:0] m_cfg_limit_packets_o,
-    output logic [  LimitBytesWidth-1:0] m_cfg_limit_bytes_o,
-    output aqm_cfg_t                     m_cfg_aqm_o,
-    output class_t                       m_cfg_share_class_o,      // ShareClasses > 0
+    output pst_access_edge_ports_pkg::queue_cfg_t     m_cfg_o,
+    output logic [QueueIdW-1:0]                       m_cfg_queue_o,
     // ShareClasses > 0: settings of a class, in one cycle; and what it has now
-    output logic                         m_share_valid_o,
-    output class_t                       m_share_class_o,
-    output logic [                  4:0] m_share_size_o,
-    output logic [       AlphaWidth-1:0] m_share_alpha_o,
-    output logic [                 23:0] m_share_reserved_o,
-    input  logic [                 31:0] s_share_free_i,
-    input  logic [                 31:0] s_share_used_i,
-    input  logic [                 31:0] s_share_in_force_i,
+    output pst_access_edge_ports_pkg::share_cfg_t     m_share_o,
+    input  pst_access_edge_ports_pkg::share_t         s_share_i,
     // Hierarchy: settings of the hierarchy
-    output logic                         m_hierarchy_cfg_valid_o,
-    input  logic                         m_hierarchy_cfg_ready_i,
-    output setting_e                     m_hierarchy_cfg_what_o,
-    output logic [         QueueIdW-1:0] m_hierarchy_cfg_id_o,
-    output shaper_cfg_t                  m_hierarchy_cfg_shaper_o,
-    output logic [         QueueIdW-1:0] m_hierarchy_cfg_parent_o,
-    output class_t                       m_hierarchy_cfg_class_o,
-    output weight_t                      m_hierarchy_cfg_weight_o,
-    output guarantee_t                   m_hierarchy_cfg_guarantee_o,
-    // reads of the counter banks; all but "out" answer together. Of a queue, or (m_read_node_o) of a class at a node, node above class
-    output logic [         QueueIdW-1:0] m_read_index_o,
-    output logic                         m_read_node_o,
-    output logic [       PlaceWidth-1:0] m_read_place_o,
-    // looks into that queue, see pst_access_edge_core
-    output logic                         m_look_valid_o,
-    input  logic                         m_look_ready_i,
-    input  logic                         s_look_valid_i,
-    input  logic [LimitPacketsWidth-1:0] s_look_packets_i,
-    input  logic [  LimitBytesWidth-1:0] s_look_bytes_i,
-    input  logic [                 31:0] s_look_age_i,
-    input  logic                         s_look_age_known_i,
-    input  logic [LimitPacketsWidth-1:0] s_look_limit_packets_i,
-    input  logic [  LimitBytesWidth-1:0] s_look_limit_bytes_i,
-    output logic                         m_read_out_valid_o,
-    input  logic                         m_read_out_ready_i,
-    output logic                         m_read_in_drop_valid_o,
-    input  logic                         m_read_in_drop_ready_i,
-    input  logic                         s_out_valid_i,
-    input  logic [      PacketWidth-1:0] s_out_packets_i,
-    input  logic [        ByteWidth-1:0] s_out_bytes_i,
-    input  logic                         s_in_drop_valid_i,
-    input  logic [      PacketWidth-1:0] s_in_packets_i,
-    input  logic [        ByteWidth-1:0] s_in_bytes_i,
-    input  logic [      PacketWidth-1:0] s_drop_packets_i,
-    input  logic [        ByteWidth-1:0] s_drop_bytes_i,
-    input  logic [      PacketWidth-1:0] s_aqm_packets_i,          // dropped by the AQM, not in "drop"
-    input  logic [        ByteWidth-1:0] s_aqm_bytes_i,
-    input  logic [      PacketWidth-1:0] s_mark_packets_i,
+    output pst_access_edge_ports_pkg::hierarchy_cfg_t m_hierarchy_cfg_o,
+    output logic [QueueIdW-1:0]                       m_hierarchy_cfg_id_o,
+    output logic [QueueIdW-1:0]                       m_hierarchy_cfg_parent_o,
+    // reads at an index: of a queue, or (node) of a class at a node, node above class
+    output pst_access_edge_ports_pkg::read_t          m_read_o,
+    output logic [QueueIdW-1:0]                       m_read_index_o,
+    output logic [PlaceWidth-1:0]                     m_read_place_o,
+    input  pst_access_edge_ports_pkg::counts_t        s_counts_i,
+    input  pst_access_edge_ports_pkg::look_t          s_look_i,
+    input  pst_access_edge_ports_pkg::share_class_t   s_class_i,
+    // which of the requests, settings too, is taken
+    input  pst_access_edge_ports_pkg::ready_t         ready_i,
     // read-back of settings, see s_read of pst_access_edge_core; of the class of memory of that queue, ShareClasses > 0
-    output logic                         m_back_valid_o,
-    output setting_e                     m_back_what_o,
-    output logic [         QueueIdW-1:0] m_back_id_o,
-    input  logic                         s_back_valid_i,
-    input  shaper_cfg_t                  s_back_shaper_i,
-    input  logic [         QueueIdW-1:0] s_back_parent_i,
-    input  class_t                       s_back_class_i,
-    input  weight_t                      s_back_weight_i,
-    input  guarantee_t                   s_back_guarantee_i,
-    input  aqm_cfg_t                     s_back_aqm_i,
-    output logic                         m_class_valid_o,
-    input  logic                         m_class_ready_i,
-    input  logic                         s_class_valid_i,
-    input  class_t                       s_class_i,
+    output pst_access_edge_ports_pkg::back_ask_t      m_back_o,
+    output logic [QueueIdW-1:0]                       m_back_id_o,
+    input  pst_access_edge_ports_pkg::back_t          s_back_i,
+    input  logic [QueueIdW-1:0]                       s_back_parent_i,
     // Busiest > 0: scans, see pst_access_edge_scan
-    output logic                         m_scan_valid_o,
-    output logic                         m_scan_level_o,
-    output logic [                  7:0] m_scan_show_o,
-    input  scan_t                        s_scan_i,
+    output pst_access_edge_ports_pkg::scan_ask_t      m_scan_o,
+    input  scan_t                                     s_scan_i,
     // FindProfiles > 0: a setting of headers, in one cycle; a key that comes or goes, and what became of it; what is there. Index, value
     // and word are of both, see pst_find_queue
-    output logic                         m_find_set_o,
-    output set_e                         m_find_what_o,
-    output logic [                 31:0] m_find_item_o,
-    output logic [                 31:0] m_find_value_o,
-    output logic [                 95:0] m_find_word_o,
-    output logic                         m_find_op_valid_o,
-    input  logic                         m_find_op_ready_i,
-    output op_e                          m_find_op_o,
-    input  logic                         s_find_done_valid_i,
-    input  done_e                        s_find_done_i,
-    input  find_t                        s_find_i,
+    output pst_access_edge_ports_pkg::find_ask_t      m_find_o,
+    input  pst_access_edge_ports_pkg::find_done_t     s_find_done_i,
+    input  find_t                                     s_find_i,
     // frames lost, by reason, and frames marked
-    input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
-    input  logic [DropLast:1][ByteWidth-1:0] dropped_bytes_i,
-    input  logic [      PacketWidth-1:0] marked_packets_i,
+    input  logic [DropLast:1][PacketWidth-1:0]        dropped_packets_i,
+    input  logic [DropLast:1][ByteWidth-1:0]          dropped_bytes_i,
+    input  logic [PacketWidth-1:0]                    marked_packets_i,
     // memories: cycles that one may be waited for (0: for ever), and those that are lost
-    output logic [                 31:0] memory_timeout_o,
-    input  logic [         Memories-1:0] memory_lost_i,
+    output logic [31:0]                               memory_timeout_o,
+    input  logic [Memories-1:0]                       memory_lost_i,
     // drain: no frame is to come in or to be sent; what is under way
-    output logic                         drain_stop_o,
-    input  logic                         drain_done_i,
-    input  logic [         Memories-1:0] drain_outstanding_i,
+    output logic                                      drain_stop_o,
+    input  logic                                      drain_done_i,
+    input  logic [Memories-1:0]                       drain_outstanding_i,
     // interrupt: pulse, a FIFO in front of the device has lost a frame; frames lost in this cycle; a level
-    input  logic                         overflow_i,
-    input  logic [                  2:0] lost_frames_i,
-    output logic                         irq_o,
+    input  logic                                      overflow_i,
+    input  logic [2:0]                                lost_frames_i,
+    output logic                                      irq_o,
     // a command has waited long: nothing is to be enqueued, dequeued or sent until it has ended
-    output logic                         hold_o,
+    output logic                                      hold_o,
     // state of the device
-    input  logic                         init_done_i
+    input  logic                                      init_done_i
 );
 
   if (Queues < 2) begin : g_bad_queues
@@ -279,8 +204,8 @@ module pst_control
                                : class_t'(Hierarchy && is_provision ? hwif_out.tree_class.cls.value : hwif_out.queue_class.cls.value);
   end
 
-  assign lost_packets = s_drop_packets_i + s_aqm_packets_i;
-  assign lost_bytes   = s_drop_bytes_i + s_aqm_bytes_i;
+  assign lost_packets = PacketWidth'(s_counts_i.drop_packets + s_counts_i.aqm_packets);
+  assign lost_bytes   = ByteWidth'(s_counts_i.drop_bytes + s_counts_i.aqm_bytes);
 
   assign window_write = hwif_out.execute.req && hwif_out.execute.req_is_wr;
   assign window_word  = hwif_out.execute.addr[6:2];
@@ -324,57 +249,57 @@ module pst_control
     settle_d    = settle_q - 1'b1;
 
     unique case (state_q)
-      Write: if (m_cfg_ready_i) state_d = provision_q && !m_hierarchy_cfg_ready_i ? WriteHierarchy : Idle;
-      WriteHierarchy: if (m_hierarchy_cfg_ready_i) state_d = Idle;
-      AskLook: if (m_look_ready_i) state_d = WaitLook;
+      Write: if (ready_i.cfg) state_d = provision_q && !ready_i.hierarchy_cfg ? WriteHierarchy : Idle;
+      WriteHierarchy: if (ready_i.hierarchy_cfg) state_d = Idle;
+      AskLook: if (ready_i.look) state_d = WaitLook;
       WaitLook:
-      if (s_look_valid_i) begin
-        look_d  = '{packets: s_look_packets_i, bytes: s_look_bytes_i, age: s_look_packets_i != '0 ? s_look_age_i : '0};
-        back_d.limit_packets = s_look_limit_packets_i;
-        back_d.limit_bytes   = s_look_limit_bytes_i;
+      if (s_look_i.valid) begin
+        look_d  = '{packets: s_look_i.packets, bytes: s_look_i.bytes, age: s_look_i.packets != '0 ? s_look_i.age : '0};
+        back_d.limit_packets = s_look_i.limit_packets;
+        back_d.limit_bytes   = s_look_i.limit_bytes;
         if (reading_q) state_d = ShareClasses != 0 ? AskClass : ReadBack;
-        else state_d = s_look_age_known_i ? AskOut : AskLook;
+        else state_d = s_look_i.age_known ? AskOut : AskLook;
       end
-      AskClass: if (m_class_ready_i) state_d = WaitClass;
+      AskClass: if (ready_i.class_) state_d = WaitClass;
       WaitClass:
-      if (s_class_valid_i) begin
-        back_d.share_class = s_class_i;
+      if (s_class_i.valid) begin
+        back_d.share_class = s_class_i.class_;
         state_d            = ReadBack;
       end
       ReadBack:
-      if (s_back_valid_i) begin
+      if (s_back_i.valid) begin
         now_d        = back_q;
-        now_d.shaper = s_back_shaper_i;
-        if (AqmKind != 0 && hierarchy_q.what == SetQueue) now_d.aqm = s_back_aqm_i;
+        now_d.shaper = s_back_i.shaper;
+        if (AqmKind != 0 && hierarchy_q.what == SetQueue) now_d.aqm = s_back_i.aqm;
         if (hierarchy_q.what == SetSubscriber || hierarchy_q.what == SetNode) now_d.parent = 32'(s_back_parent_i);
-        if (Hierarchy && hierarchy_q.what == SetQueue) now_d.cls = s_back_class_i;
-        if (Hierarchy && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.weight = s_back_weight_i;
-        if (Guarantees && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.guarantee = s_back_guarantee_i;
+        if (Hierarchy && hierarchy_q.what == SetQueue) now_d.cls = s_back_i.class_;
+        if (Hierarchy && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.weight = s_back_i.weight;
+        if (Guarantees && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.guarantee = s_back_i.guarantee;
         state_d      = Idle;
       end
-      AskFind: if (m_find_op_ready_i) state_d = WaitFind;
+      AskFind: if (ready_i.find_op) state_d = WaitFind;
       WaitFind:
-      if (s_find_done_valid_i) begin
-        if (s_find_done_i == DoneFull) refused_d = RefusalNoRoom;
-        if (s_find_done_i == DoneAbsent) refused_d = RefusalBadKey;
+      if (s_find_done_i.valid) begin
+        if (s_find_done_i.done == DoneFull) refused_d = RefusalNoRoom;
+        if (s_find_done_i.done == DoneAbsent) refused_d = RefusalBadKey;
         state_d = Idle;
       end
       SettleFind: if (settle_q == '0) state_d = Idle;
-      AskOut: if (m_read_out_ready_i) state_d = WaitOut;
+      AskOut: if (ready_i.out) state_d = WaitOut;
       WaitOut:
-      if (s_out_valid_i) begin
-        out_d   = '{packets: 50'(s_out_packets_i), bytes: 56'(s_out_bytes_i)};
+      if (s_counts_i.out_valid) begin
+        out_d   = '{packets: s_counts_i.out_packets, bytes: s_counts_i.out_bytes};
         state_d = AskInDrop;
       end
-      AskInDrop: if (m_read_in_drop_ready_i) state_d = WaitInDrop;
+      AskInDrop: if (ready_i.in_drop) state_d = WaitInDrop;
       WaitInDrop:
-      if (s_in_drop_valid_i) begin
+      if (s_counts_i.in_drop_valid) begin
         snapshot_d = '{
-            accepted: '{packets: 50'(s_in_packets_i), bytes: 56'(s_in_bytes_i)},
+            accepted: '{packets: s_counts_i.in_packets, bytes: s_counts_i.in_bytes},
             sent: out_q,
             lost: '{packets: 50'(lost_packets), bytes: 56'(lost_bytes)},
-            aqm: '{packets: 50'(s_aqm_packets_i), bytes: 56'(s_aqm_bytes_i)},
-            marks: 50'(s_mark_packets_i),
+            aqm: '{packets: s_counts_i.aqm_packets, bytes: s_counts_i.aqm_bytes},
+            marks: s_counts_i.mark_packets,
             look: look_q
         };
         state_d     = Idle;
@@ -458,49 +383,49 @@ module pst_control
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
   assign drain_stop_o             = hwif_out.drain.stop.value;
-  assign m_cfg_valid_o            = state_q == Write;
+  assign m_cfg_o.valid            = state_q == Write;
   assign m_cfg_queue_o            = queue_q;
-  assign m_cfg_shaper_o           = settings_q.shaper;
-  assign m_cfg_limit_packets_o    = settings_q.limit_packets;
-  assign m_cfg_limit_bytes_o      = settings_q.limit_bytes;
-  assign m_cfg_aqm_o              = settings_q.aqm;
-  assign m_cfg_share_class_o      = settings_q.share_class;
-  assign m_share_valid_o          = start && is_share && refuse == RefusalAccepted;
-  assign m_scan_valid_o           = start && is_scan && refuse == RefusalAccepted;
-  assign m_scan_level_o           = command_q == 32'(CommandScanBacklog);
-  assign m_scan_show_o            = hwif_out.busiest_place.value.value;
+  assign m_cfg_o.shaper           = settings_q.shaper;
+  assign m_cfg_o.limit_packets    = settings_q.limit_packets;
+  assign m_cfg_o.limit_bytes      = settings_q.limit_bytes;
+  assign m_cfg_o.aqm              = settings_q.aqm;
+  assign m_share_o.queue_class      = settings_q.share_class;
+  assign m_share_o.valid          = start && is_share && refuse == RefusalAccepted;
+  assign m_scan_o.valid           = start && is_scan && refuse == RefusalAccepted;
+  assign m_scan_o.level           = command_q == 32'(CommandScanBacklog);
+  assign m_scan_o.show            = hwif_out.busiest_place.value.value;
   assign find                     = {
       hwif_out.find_key2.value.value, hwif_out.find_key1.value.value, hwif_out.find_key0.value.value, hwif_out.find_value.value.value
   };
-  assign m_find_set_o             = start && is_find_set && refuse == RefusalAccepted;
-  assign m_find_what_o            = find_what;
-  assign m_find_item_o           = hwif_out.find_item.value.value;
-  assign {m_find_word_o, m_find_value_o} = state_q == AskFind ? find_q : find;
-  assign m_find_op_valid_o        = state_q == AskFind;
-  assign m_find_op_o              = find_op_q;
-  assign m_share_class_o          = share_exists ? class_t'(hwif_out.share_class.cls.value) : '0;
-  assign m_share_size_o           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
-  assign m_share_alpha_o          = hwif_out.share_alpha.exponent.value;
-  assign m_share_reserved_o       = hwif_out.share_reserved.pages.value;
+  assign m_find_o.set             = start && is_find_set && refuse == RefusalAccepted;
+  assign m_find_o.what            = find_what;
+  assign m_find_o.item           = hwif_out.find_item.value.value;
+  assign {m_find_o.word, m_find_o.value} = state_q == AskFind ? find_q : find;
+  assign m_find_o.op_valid        = state_q == AskFind;
+  assign m_find_o.op              = find_op_q;
+  assign m_share_o.class_          = share_exists ? class_t'(hwif_out.share_class.cls.value) : '0;
+  assign m_share_o.size           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
+  assign m_share_o.alpha          = hwif_out.share_alpha.exponent.value;
+  assign m_share_o.reserved       = hwif_out.share_reserved.pages.value;
   // Class and weight come with the queue's other settings: in the cycle in which these are taken, so that a queue never has a part of them.
-  assign m_hierarchy_cfg_valid_o  = state_q == WriteHierarchy || (state_q == Write && provision_q && m_cfg_ready_i);
-  assign m_hierarchy_cfg_what_o   = hierarchy_q.what;
+  assign m_hierarchy_cfg_o.valid  = state_q == WriteHierarchy || (state_q == Write && provision_q && ready_i.cfg);
+  assign m_hierarchy_cfg_o.what   = hierarchy_q.what;
   assign m_hierarchy_cfg_id_o     = hierarchy_q.id[QueueIdW-1:0];
-  assign m_hierarchy_cfg_shaper_o = hierarchy_q.shaper;
+  assign m_hierarchy_cfg_o.shaper = hierarchy_q.shaper;
   assign m_hierarchy_cfg_parent_o = hierarchy_q.parent[QueueIdW-1:0];
-  assign m_hierarchy_cfg_class_o  = hierarchy_q.cls;
-  assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
-  assign m_hierarchy_cfg_guarantee_o = hierarchy_q.guarantee;
+  assign m_hierarchy_cfg_o.class_  = hierarchy_q.cls;
+  assign m_hierarchy_cfg_o.weight = hierarchy_q.weight;
+  assign m_hierarchy_cfg_o.guarantee = hierarchy_q.guarantee;
   assign m_read_index_o           = queue_q;
-  assign m_read_node_o            = node_q;
+  assign m_read_o.node            = node_q;
   assign m_read_place_o           = place_q;
-  assign m_look_valid_o           = state_q == AskLook;
-  assign m_back_valid_o           = state_q == ReadBack;
-  assign m_back_what_o            = hierarchy_q.what;
+  assign m_read_o.look_valid           = state_q == AskLook;
+  assign m_back_o.valid           = state_q == ReadBack;
+  assign m_back_o.what            = hierarchy_q.what;
   assign m_back_id_o              = hierarchy_q.id[QueueIdW-1:0];
-  assign m_class_valid_o          = state_q == AskClass;
-  assign m_read_out_valid_o       = state_q == AskOut;
-  assign m_read_in_drop_valid_o   = state_q == AskInDrop;
+  assign m_read_o.class_valid          = state_q == AskClass;
+  assign m_read_o.out_valid       = state_q == AskOut;
+  assign m_read_o.in_drop_valid   = state_q == AskInDrop;
 
   assign status = '{
       init_done: init_done_i,
@@ -521,7 +446,8 @@ module pst_control
       .regs_i(hwif_out), .regs_o(hwif_in), .answer_i(start || no_command_q), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
       .scan_i(s_scan_i), .find_i(s_find_i),
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
-      .share_exists_i(share_exists), .s_share_free_i, .s_share_used_i, .s_share_in_force_i,
+      .share_exists_i(share_exists), .s_share_free_i(s_share_i.free), .s_share_used_i(s_share_i.used),
+      .s_share_in_force_i(s_share_i.in_force),
       .memory_lost_i, .drain_done_i, .drain_outstanding_i, .cause_i(cause), .lost_frames_i(lost_frames), .dropped_packets_i,
       .dropped_bytes_i, .marked_packets_i
   );
@@ -531,28 +457,19 @@ module pst_control
       .lost_frames_i, .cause_o(cause), .lost_o(lost_frames), .irq_o
   );
 
-  logic awvalid, awready, wvalid, wready, bvalid, bready;
-  logic [11:0] awaddr;
-  logic [1:0] bresp;
+  pst_axi_pkg::lite_req_t regs_req;
+  pst_axi_pkg::lite_rsp_t regs_rsp;
 
-  pst_control_bus u_bus (
-      .clk_i, .rst_i,
-      .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wstrb_i,
-      .s_axil_bvalid_o, .s_axil_bready_i, .s_axil_bresp_o,
-      .m_axil_awvalid_o(awvalid), .m_axil_awready_i(awready), .m_axil_awaddr_o(awaddr),
-      .m_axil_wvalid_o(wvalid), .m_axil_wready_i(wready),
-      .m_axil_bvalid_i(bvalid), .m_axil_bready_o(bready), .m_axil_bresp_i(bresp)
-  );
+  pst_control_bus u_bus (.clk_i, .rst_i, .s_axil_i, .s_axil_o, .m_axil_o(regs_req), .m_axil_i(regs_rsp));
 
   pst_access_edge_regs u_regs (
       .clk(clk_i), .rst(rst_i),
-      .s_axil_awready(awready), .s_axil_awvalid(awvalid), .s_axil_awaddr(awaddr),
-      .s_axil_awprot(s_axil_awprot_i),
-      .s_axil_wready(wready), .s_axil_wvalid(wvalid), .s_axil_wdata(s_axil_wdata_i), .s_axil_wstrb(s_axil_wstrb_i),
-      .s_axil_bready(bready), .s_axil_bvalid(bvalid), .s_axil_bresp(bresp),
-      .s_axil_arready(s_axil_arready_o), .s_axil_arvalid(s_axil_arvalid_i), .s_axil_araddr(s_axil_araddr_i),
-      .s_axil_arprot(s_axil_arprot_i),
-      .s_axil_rready(s_axil_rready_i), .s_axil_rvalid(s_axil_rvalid_o), .s_axil_rdata(s_axil_rdata_o), .s_axil_rresp(s_axil_rresp_o),
+      .s_axil_awvalid(regs_req.awvalid), .s_axil_awready(regs_rsp.awready), .s_axil_awaddr(regs_req.awaddr),
+      .s_axil_awprot(regs_req.awprot), .s_axil_wvalid(regs_req.wvalid), .s_axil_wready(regs_rsp.wready), .s_axil_wdata(regs_req.wdata),
+      .s_axil_wstrb(regs_req.wstrb), .s_axil_bvalid(regs_rsp.bvalid), .s_axil_bready(regs_req.bready), .s_axil_bresp(regs_rsp.bresp),
+      .s_axil_arvalid(regs_req.arvalid), .s_axil_arready(regs_rsp.arready), .s_axil_araddr(regs_req.araddr),
+      .s_axil_arprot(regs_req.arprot), .s_axil_rvalid(regs_rsp.rvalid), .s_axil_rready(regs_req.rready), .s_axil_rdata(regs_rsp.rdata),
+      .s_axil_rresp(regs_rsp.rresp),
       .hwif_in, .hwif_out
   );
 
@@ -561,9 +478,10 @@ module pst_control
     if (!rst_i) begin
       a_one_command_at_a_time : assert (!((hwif_out.queue_command.req || hwif_out.execute.req) && pending_q))
       else $error("pst_control: a command came before the one before was answered");
-      a_look_was_asked_for : assert (!(s_look_valid_i && state_q != WaitLook))
+      a_look_was_asked_for : assert (!(s_look_i.valid && state_q != WaitLook))
       else $error("pst_control: an answer to no look");
-      a_counters_were_asked_for : assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
+      a_counters_were_asked_for : assert (!(s_counts_i.out_valid && state_q != WaitOut)
+                                          && !(s_counts_i.in_drop_valid && state_q != WaitInDrop))
       else $error("pst_control: counters came that were not asked for");
     end
   end

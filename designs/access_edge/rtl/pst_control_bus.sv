@@ -11,27 +11,14 @@
 module pst_control_bus #(
     parameter int unsigned Under = 4  // writes under way behind it at most; 2, 4, 8, ...
 ) (
-    input  logic        clk_i,
-    input  logic        rst_i,
-    // writes
-    input  logic        s_axil_awvalid_i,
-    output logic        s_axil_awready_o,
-    input  logic [11:0] s_axil_awaddr_i,
-    input  logic        s_axil_wvalid_i,
-    output logic        s_axil_wready_o,
-    input  logic [ 3:0] s_axil_wstrb_i,
-    output logic        s_axil_bvalid_o,
-    input  logic        s_axil_bready_i,
-    output logic [ 1:0] s_axil_bresp_o,
-    // the same, to the register block; data goes past
-    output logic        m_axil_awvalid_o,
-    input  logic        m_axil_awready_i,
-    output logic [11:0] m_axil_awaddr_o,
-    output logic        m_axil_wvalid_o,
-    input  logic        m_axil_wready_i,
-    input  logic        m_axil_bvalid_i,
-    output logic        m_axil_bready_o,
-    input  logic [ 1:0] m_axil_bresp_i
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    // AXI4-Lite
+    input  pst_axi_pkg::lite_req_t s_axil_i,
+    output pst_axi_pkg::lite_rsp_t s_axil_o,
+    // the same, to the register block
+    output pst_axi_pkg::lite_req_t m_axil_o,
+    input  pst_axi_pkg::lite_rsp_t m_axil_i
 );
 
   localparam int unsigned CountWidth = $clog2(Under + 1);
@@ -49,21 +36,24 @@ module pst_control_bus #(
   logic [PlaceWidth-1:0] put_q, get_q;
   logic [CountWidth-1:0] count_q;
 
-  assign in_window = s_axil_awaddr_i[11:7] == 5'b10000;
-  assign empty     = s_axil_wstrb_i == '0;
-  assign bad       = in_window && !empty && !(s_axil_wstrb_i == '1 && Settings[s_axil_awaddr_i[6:2]]);
+  assign in_window = s_axil_i.awaddr[11:7] == 5'b10000;
+  assign empty     = s_axil_i.wstrb == '0;
+  assign bad       = in_window && !empty && !(s_axil_i.wstrb == '1 && Settings[s_axil_i.awaddr[6:2]]);
   // The register block has room for both in the same cycles, as it takes both at once.
-  assign take      = s_axil_awvalid_i && s_axil_wvalid_i && m_axil_awready_i && m_axil_wready_i && count_q != CountWidth'(Under);
-  assign answered  = m_axil_bvalid_i && s_axil_bready_i;
+  assign take      = s_axil_i.awvalid && s_axil_i.wvalid && m_axil_i.awready && m_axil_i.wready && count_q != CountWidth'(Under);
+  assign answered  = m_axil_i.bvalid && s_axil_i.bready;
 
-  assign s_axil_awready_o = take;
-  assign s_axil_wready_o  = take;
-  assign m_axil_awvalid_o = take;
-  assign m_axil_wvalid_o  = take;
-  assign m_axil_awaddr_o  = bad || empty ? '0 : s_axil_awaddr_i;
-  assign s_axil_bvalid_o  = m_axil_bvalid_i;
-  assign m_axil_bready_o  = s_axil_bready_i;
-  assign s_axil_bresp_o   = bad_q[get_q] ? SlaveError : m_axil_bresp_i;
+  always_comb begin
+    m_axil_o         = s_axil_i;    // reads and data go past
+    m_axil_o.awvalid = take;
+    m_axil_o.wvalid  = take;
+    m_axil_o.awaddr  = bad || empty ? '0 : s_axil_i.awaddr;
+
+    s_axil_o         = m_axil_i;
+    s_axil_o.awready = take;
+    s_axil_o.wready  = take;
+    s_axil_o.bresp   = bad_q[get_q] ? SlaveError : m_axil_i.bresp;
+  end
 
   always_ff @(posedge clk_i) begin
     if (take) bad_q[put_q] <= bad;
@@ -80,9 +70,9 @@ module pst_control_bus #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_room_for_both : assert (m_axil_awready_i == m_axil_wready_i)
+      a_room_for_both : assert (m_axil_i.awready == m_axil_i.wready)
       else $error("pst_control_bus: the register block takes an address without its data");
-      a_answer_to_a_write : assert (!(m_axil_bvalid_i && count_q == '0))
+      a_answer_to_a_write : assert (!(m_axil_i.bvalid && count_q == '0))
       else $error("pst_control_bus: an answer without a write");
     end
   end

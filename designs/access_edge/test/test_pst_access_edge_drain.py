@@ -18,7 +18,8 @@ async def random_stops(dut) -> None:
     """In each cycle the answers are those of a list of frames and bursts; a frame that has begun comes in whole, an offer stays."""
     rng = random.Random(testkit.seed())
     dut._log.info(f"PENSTOCK_SEED={testkit.seed()}")
-    for name in ("stop", "in_valid", "in_last", "in_ready", "refused", "enqueued", "deq_valid", "deq_ready", "left", *CHANNELS):
+    signals = ("stop", "in_valid", "in_last", "in_ready", "refused", "enqueued", "deq_valid", "deq_ready", "left")
+    for name in (*signals, *(f"axi_{name}" for name in CHANNELS)):
         getattr(dut, f"{name}_i").value = 0
     await testkit.start(dut)
     half, inside, sending, offered = False, 0, 0, False
@@ -54,7 +55,7 @@ async def random_stops(dut) -> None:
             busy |= int(bool(one["awvalid"] or one["arvalid"] or one["wvalid"] or writes or reads)) << m
             bursts[m][0] += int(one["awvalid"] and one["awready"]) - int(one["bvalid"] and one["bready"])
             bursts[m][1] += int(one["arvalid"] and one["arready"]) - int(one["rvalid"] and one["rready"] and one["rlast"])
-        for name, value in {**values, **bits}.items():
+        for name, value in {**values, **{f"axi_{name}": bit for name, bit in bits.items()}}.items():
             getattr(dut, f"{name}_i").value = value
         await Timer(1, unit="ns")
         done, outstanding = pending.popleft()

@@ -102,11 +102,11 @@ class Bench:
         self.widths = parameter("PacketWidth", 50), parameter("ByteWidth", 56)
         self.cfg: list[dict[str, int]] = []
         self.cfg_stream = Stream(
-            dut.clk_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng
+            dut.clk_i, dut.m_cfg_valid_o, dut.ready_cfg_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng
         )
         self.hierarchy: list[dict[str, int]] = []
         self.hierarchy_stream = Stream(
-            dut.clk_i, dut.m_hierarchy_cfg_valid_o, dut.m_hierarchy_cfg_ready_i,
+            dut.clk_i, dut.m_hierarchy_cfg_valid_o, dut.ready_hierarchy_cfg_i,
             {name: getattr(dut, f"m_hierarchy_cfg_{name}_o") for name in HIERARCHY_FIELDS}, 0.2, self.rng,
         )  # fmt: skip
         self.looks: list[dict[str, int]] = []  # answers to looks: queue, packets, bytes, age, age_known, limits
@@ -118,14 +118,14 @@ class Bench:
 
     async def start(self, stalls: bool = True, drain_cfg: bool = True) -> None:
         dut = self.dut
-        for name in ("m_cfg_ready", "m_read_out_ready", "m_read_in_drop_ready", "s_out_valid", "s_in_drop_valid"):
+        for name in ("ready_cfg", "ready_out", "ready_in_drop", "s_counts_out_valid", "s_counts_in_drop_valid"):
             getattr(dut, f"{name}_i").value = 0
         dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
-        dut.m_hierarchy_cfg_ready_i.value = 0
+        dut.ready_hierarchy_cfg_i.value = 0
         dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
         dut.memory_lost_i.value = dut.s_scan_i.value = 0
         dut.overflow_i.value = dut.lost_frames_i.value = dut.drain_done_i.value = 0
-        for name in ("m_look_ready", "s_look_valid", "s_back_valid", "m_class_ready", "s_class_valid"):
+        for name in ("ready_look", "s_look_valid", "s_back_valid", "ready_class", "s_class_valid"):
             getattr(dut, f"{name}_i").value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
@@ -137,7 +137,7 @@ class Bench:
         cocotb.start_soon(self._banks())
         cocotb.start_soon(self._core())
         cocotb.start_soon(
-            watch_held(dut.clk_i, dut.rst_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {n: getattr(dut, f"m_cfg_{n}_o") for n in CFG_FIELDS})
+            watch_held(dut.clk_i, dut.rst_i, dut.m_cfg_valid_o, dut.ready_cfg_i, {n: getattr(dut, f"m_cfg_{n}_o") for n in CFG_FIELDS})
         )
         cocotb.start_soon(self.hierarchy_stream.receive(self.hierarchy))
         if drain_cfg:
@@ -163,18 +163,18 @@ class Bench:
                 for name, width in words[port].items():
                     getattr(dut, f"s_{port}_{name}_i").value = answer[name] if answer else rng.getrandbits(width)
             dut.s_class_valid_i.value = cls is not None
-            dut.s_class_i.value = cls[1] if cls else rng.getrandbits(3)
-            dut.m_look_ready_i.value = rng.random() < 0.5
-            dut.m_class_ready_i.value = rng.random() < 0.5
+            dut.s_class_class_i.value = cls[1] if cls else rng.getrandbits(3)
+            dut.ready_look_i.value = rng.random() < 0.5
+            dut.ready_class_i.value = rng.random() < 0.5
             await ReadOnly()
             queue, reset = int(dut.m_read_index_o.value), int(dut.rst_i.value)
             looks.append(None)
-            if int(dut.m_look_valid_o.value) and int(dut.m_look_ready_i.value) and not reset:
+            if int(dut.m_read_look_valid_o.value) and int(dut.ready_look_i.value) and not reset:
                 looks[-1] = {"queue": queue} | {name: rng.getrandbits(width) for name, width in words["look"].items()}
                 looks[-1]["packets"] *= rng.random() < 0.8
                 self.looks.append(looks[-1])
             classes.append(None)
-            if int(dut.m_class_valid_o.value) and int(dut.m_class_ready_i.value) and not reset:
+            if int(dut.m_read_class_valid_o.value) and int(dut.ready_class_i.value) and not reset:
                 classes[-1] = queue, rng.getrandbits(3)
                 self.classes.append(classes[-1])
             if back:
@@ -192,16 +192,16 @@ class Bench:
         while True:
             for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop", "aqm", "mark"))):
                 answer = answers[side].pop(0)
-                getattr(dut, f"s_{side}_valid_i").value = answer is not None
+                getattr(dut, f"s_counts_{side}_valid_i").value = answer is not None
                 for number, bank in enumerate(banks):
                     _, packets, size = answer[number] if answer else (0, rng.getrandbits(self.widths[0]), rng.getrandbits(self.widths[1]))
-                    getattr(dut, f"s_{bank}_packets_i").value = packets
+                    getattr(dut, f"s_counts_{bank}_packets_i").value = packets
                     if bank != "mark":
-                        getattr(dut, f"s_{bank}_bytes_i").value = size
-                getattr(dut, f"m_read_{side}_ready_i").value = rng.random() >= self.counter_load[side]
+                        getattr(dut, f"s_counts_{bank}_bytes_i").value = size
+                getattr(dut, f"ready_{side}_i").value = rng.random() >= self.counter_load[side]
             await ReadOnly()
             for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop", "aqm", "mark"))):
-                taken = int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"m_read_{side}_ready_i").value)
+                taken = int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"ready_{side}_i").value)
                 if not taken or int(dut.rst_i.value):
                     answers[side].append(None)
                     continue
@@ -538,7 +538,7 @@ async def provisioning(dut) -> None:
     hierarchy, per = parameter("Hierarchy", 0), parameter("QueuesPerSubscriber", 4)
     nodes, classes, share_classes = parameter("Nodes", 2), parameter("Classes", 4), parameter("ShareClasses", 0)
     seen: list[tuple[int, str, dict[str, int]]] = []  # cycle, port, what was taken there
-    names = {"cfg": (*CFG_FIELDS, "share_class"), "hierarchy_cfg": HIERARCHY_FIELDS}
+    names = {"cfg": CFG_FIELDS, "hierarchy_cfg": HIERARCHY_FIELDS}
     waited = 0  # class and weight were not taken in the cycle of the queue's other settings
 
     async def listen() -> None:
@@ -546,8 +546,10 @@ async def provisioning(dut) -> None:
             await FallingEdge(dut.clk_i)
             await ReadOnly()
             for port, fields in names.items():
-                if int(getattr(dut, f"m_{port}_valid_o").value) and int(getattr(dut, f"m_{port}_ready_i").value):
+                if int(getattr(dut, f"m_{port}_valid_o").value) and int(getattr(dut, f"ready_{port}_i").value):
                     seen.append((cycle, port, {name: int(getattr(dut, f"m_{port}_{name}_o").value) for name in fields}))
+                    if port == "cfg":
+                        seen[-1][2]["share_class"] = int(dut.m_share_queue_class_o.value)
 
     cocotb.start_soon(listen())
     masks = {
@@ -714,8 +716,8 @@ async def settings_of_shares(dut) -> None:
             await ReadOnly()
             if int(dut.m_share_valid_o.value):
                 told.append(tuple(int(getattr(dut, f"m_share_{name}_o").value) for name in ("class", "size", "alpha", "reserved")))
-            if int(dut.m_cfg_valid_o.value) and int(dut.m_cfg_ready_i.value):
-                queue_classes.append(int(dut.m_cfg_share_class_o.value))
+            if int(dut.m_cfg_valid_o.value) and int(dut.ready_cfg_i.value):
+                queue_classes.append(int(dut.m_share_queue_class_o.value))
 
     cocotb.start_soon(listen())
     expected, expected_classes, reasons = [], [], set()
@@ -799,7 +801,7 @@ async def node_snapshots(dut) -> None:
             await FallingEdge(dut.clk_i)
             await ReadOnly()
             for side in ("out", "in_drop"):
-                if int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"m_read_{side}_ready_i").value):
+                if int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"ready_{side}_i").value):
                     asked.append((side, *(int(getattr(dut, f"m_read_{name}_o").value) for name in ("node", "place", "index"))))
 
     cocotb.start_soon(listen())

@@ -2,6 +2,7 @@
 -f ../../../blocks/memory/rtl/memory.f
 -f ../../../blocks/deadline/rtl/deadline.f
 -f deadline_port_control.f
+pst_deadline_port_ports_pkg.sv
 pst_deadline_bank.sv
 pst_deadline_drain.sv
 pst_deadline_counters.sv

@@ -12,32 +12,23 @@ module pst_deadline_drain #(
     parameter int unsigned Memories       = 1,
     parameter int unsigned MaxOutstanding = 32     // bursts of one direction that the port or a memory may have under way
 ) (
-    input  logic                clk_i,
-    input  logic                rst_i,
-    input  logic                stop_i,
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    input  logic                               stop_i,
     // a beat of the input is taken, and is the last one; a frame that has begun is let in whole
-    input  logic                take_i,
-    input  logic                last_i,
-    output logic                open_o,
+    input  logic                               take_i,
+    input  logic                               last_i,
+    output logic                               open_o,
     // pulses: a frame was refused at the input, a frame came to its class or found no memory; level: frames are on their way to the line
-    input  logic                refused_i,
-    input  logic                fate_i,
-    input  logic                sending_i,
-    // AXI4 of the port, and as at the memories: awvalid, awready, wvalid, bvalid, bready, arvalid, arready, rvalid, rready, rlast
-    input  logic [9:0]          port_i,
-    input  logic [Memories-1:0] awvalid_i,
-    input  logic [Memories-1:0] awready_i,
-    input  logic [Memories-1:0] wvalid_i,
-    input  logic [Memories-1:0] bvalid_i,
-    input  logic [Memories-1:0] bready_i,
-    input  logic [Memories-1:0] arvalid_i,
-    input  logic [Memories-1:0] arready_i,
-    input  logic [Memories-1:0] rvalid_i,
-    input  logic [Memories-1:0] rready_i,
-    input  logic [Memories-1:0] rlast_i,
+    input  logic                               refused_i,
+    input  logic                               fate_i,
+    input  logic                               sending_i,
+    // AXI4 of the port, and as at the memories
+    input  pst_axi_pkg::moves_t                port_i,
+    input  pst_axi_pkg::moves_t [Memories-1:0] axi_i,
     // memories that have bursts under way; nothing is under way and nothing will be, while stop_i is high
-    output logic [Memories-1:0] outstanding_o,
-    output logic                done_o
+    output logic [Memories-1:0]                outstanding_o,
+    output logic                               done_o
 );
 
   localparam int unsigned FramesWidth = 16;
@@ -53,8 +44,7 @@ module pst_deadline_drain #(
       .MaxOutstanding(MaxOutstanding)
   ) u_port (
       .clk_i, .rst_i,
-      .awvalid_i(port_i[9]), .awready_i(port_i[8]), .wvalid_i(port_i[7]), .bvalid_i(port_i[6]), .bready_i(port_i[5]),
-      .arvalid_i(port_i[4]), .arready_i(port_i[3]), .rvalid_i(port_i[2]), .rready_i(port_i[1]), .rlast_i(port_i[0]),
+      .axi_i(port_i),
       .busy_o(port_busy)
   );
 
@@ -63,8 +53,7 @@ module pst_deadline_drain #(
         .MaxOutstanding(MaxOutstanding)
     ) u_memory (
         .clk_i, .rst_i,
-        .awvalid_i(awvalid_i[m]), .awready_i(awready_i[m]), .wvalid_i(wvalid_i[m]), .bvalid_i(bvalid_i[m]), .bready_i(bready_i[m]),
-        .arvalid_i(arvalid_i[m]), .arready_i(arready_i[m]), .rvalid_i(rvalid_i[m]), .rready_i(rready_i[m]), .rlast_i(rlast_i[m]),
+        .axi_i(axi_i[m]),
         .busy_o(busy[m])
     );
   end

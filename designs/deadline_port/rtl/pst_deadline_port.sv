@@ -10,7 +10,7 @@
 // Reset:      forgets every frame, setting and counter; the memories have to be reset with it. Until init_done_o no frame is taken.
 // Parameters come from designs/deadline_port/configs.yaml through the wrapper that penstock.designs.configs writes.
 module pst_deadline_port
-  import pst_deadline_pkg::time_t, pst_deadline_pkg::fate_e, pst_deadline_pkg::FateTaken, pst_deadline_pkg::FateLength;
+  import pst_deadline_pkg::FateTaken, pst_deadline_pkg::FateLength;
   import pst_deadline_port_drop_pkg::*;
 #(
     parameter int unsigned Classes       = 64,           // 2..256
@@ -35,112 +35,38 @@ module pst_deadline_port
     localparam int unsigned DataWidth = 8 * DataBytes,
     localparam int unsigned AddrWidth = $clog2(Chunks * ChunkBeats) + 6
 ) (
-    input  logic                               clk_i,
-    input  logic                               rst_i,
+    input  logic                                     clk_i,
+    input  logic                                     rst_i,
     // frames in; tuser: class (at the first beat, with ClassFromUser), 16 bits that come out with the frame (at the last beat), and at the
     // last beat: the frame is damaged
-    input  logic [DataWidth-1:0]               s_axis_tdata_i,
-    input  logic [DataBytes-1:0]               s_axis_tkeep_i,
-    input  logic                               s_axis_tlast_i,
-    input  logic [24:0]                        s_axis_tuser_i,
-    input  logic                               s_axis_tvalid_i,
-    output logic                               s_axis_tready_o,
+    input  pst_deadline_port_ports_pkg::frames_in_t  s_axis_i,
+    output pst_axi_pkg::stream_rsp_t                 s_axis_o,
     // frames out; tid is the class, tuser what came with the frame; with PlainFifo the upper 8 of its bits are 0
-    output logic [DataWidth-1:0]               m_axis_tdata_o,
-    output logic [DataBytes-1:0]               m_axis_tkeep_o,
-    output logic                               m_axis_tlast_o,
-    output logic [15:0]                        m_axis_tuser_o,
-    output logic [7:0]                         m_axis_tid_o,
-    output logic                               m_axis_tvalid_o,
-    input  logic                               m_axis_tready_i,
+    output pst_deadline_port_ports_pkg::frames_out_t m_axis_o,
+    input  pst_axi_pkg::stream_rsp_t                 m_axis_i,
     // packet memories, AXI4; addresses are local to each memory, one id, responses in order
-    output logic [Memories-1:0]                m_axi_awvalid_o,
-    input  logic [Memories-1:0]                m_axi_awready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_awlen_o,
-    output logic [Memories-1:0]                m_axi_awid_o,
-    output logic [Memories-1:0][2:0]           m_axi_awsize_o,
-    output logic [Memories-1:0][1:0]           m_axi_awburst_o,
-    output logic [Memories-1:0]                m_axi_awlock_o,
-    output logic [Memories-1:0][3:0]           m_axi_awcache_o,
-    output logic [Memories-1:0][2:0]           m_axi_awprot_o,
-    output logic [Memories-1:0]                m_axi_wvalid_o,
-    input  logic [Memories-1:0]                m_axi_wready_i,
-    output logic [Memories-1:0][DataWidth-1:0] m_axi_wdata_o,
-    output logic [Memories-1:0][DataBytes-1:0] m_axi_wstrb_o,
-    output logic [Memories-1:0]                m_axi_wlast_o,
-    input  logic [Memories-1:0]                m_axi_bvalid_i,
-    output logic [Memories-1:0]                m_axi_bready_o,
-    input  logic [Memories-1:0][1:0]           m_axi_bresp_i,
-    input  logic [Memories-1:0]                m_axi_bid_i,
-    output logic [Memories-1:0]                m_axi_arvalid_o,
-    input  logic [Memories-1:0]                m_axi_arready_i,
-    output logic [Memories-1:0][AddrWidth-1:0] m_axi_araddr_o,
-    output logic [Memories-1:0][7:0]           m_axi_arlen_o,
-    output logic [Memories-1:0]                m_axi_arid_o,
-    output logic [Memories-1:0][2:0]           m_axi_arsize_o,
-    output logic [Memories-1:0][1:0]           m_axi_arburst_o,
-    output logic [Memories-1:0]                m_axi_arlock_o,
-    output logic [Memories-1:0][3:0]           m_axi_arcache_o,
-    output logic [Memories-1:0][2:0]           m_axi_arprot_o,
-    input  logic [Memories-1:0]                m_axi_rvalid_i,
-    output logic [Memories-1:0]                m_axi_rready_o,
-    input  logic [Memories-1:0][DataWidth-1:0] m_axi_rdata_i,
-    input  logic [Memories-1:0][1:0]           m_axi_rresp_i,
-    input  logic [Memories-1:0]                m_axi_rlast_i,
-    input  logic [Memories-1:0]                m_axi_rid_i,
+    output pst_axi_pkg::write_req_t [Memories-1:0]   m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [Memories-1:0]   m_axi_write_i,
+    output pst_axi_pkg::read_req_t [Memories-1:0]    m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [Memories-1:0]    m_axi_read_i,
     // registers, AXI4-Lite
-    input  logic                               s_axil_awvalid_i,
-    output logic                               s_axil_awready_o,
-    input  logic [11:0]                        s_axil_awaddr_i,
-    input  logic [2:0]                         s_axil_awprot_i,
-    input  logic                               s_axil_wvalid_i,
-    output logic                               s_axil_wready_o,
-    input  logic [31:0]                        s_axil_wdata_i,
-    input  logic [3:0]                         s_axil_wstrb_i,
-    output logic                               s_axil_bvalid_o,
-    input  logic                               s_axil_bready_i,
-    output logic [1:0]                         s_axil_bresp_o,
-    input  logic                               s_axil_arvalid_i,
-    output logic                               s_axil_arready_o,
-    input  logic [11:0]                        s_axil_araddr_i,
-    input  logic [2:0]                         s_axil_arprot_i,
-    output logic                               s_axil_rvalid_o,
-    input  logic                               s_axil_rready_i,
-    output logic [31:0]                        s_axil_rdata_o,
-    output logic [1:0]                         s_axil_rresp_o,
+    input  pst_axi_pkg::lite_req_t                   s_axil_i,
+    output pst_axi_pkg::lite_rsp_t                   s_axil_o,
     // frames that were refused at the input: damaged, too short, too long
-    output logic                               ev_in_valid_o,
-    output logic [3:0]                         ev_in_reason_o,
-    output logic [7:0]                         ev_in_class_o,
-    output logic [31:0]                        ev_in_len_o,
+    output pst_deadline_port_ports_pkg::refused_t    ev_in_o,
     // all others, in the order in which they came: taken, with their deadline, or dropped for want of memory
-    output logic                               ev_fate_valid_o,
-    output logic [3:0]                         ev_fate_reason_o,
-    output logic [7:0]                         ev_fate_class_o,
-    output logic [15:0]                        ev_fate_len_o,
-    output logic [31:0]                        ev_fate_deadline_o,
+    output pst_deadline_port_ports_pkg::fate_t       ev_fate_o,
     // frames that missed their deadline: found when they came to the head; by the last check
-    output logic                               ev_expired_valid_o,
-    output logic [7:0]                         ev_expired_class_o,
-    output logic [15:0]                        ev_expired_len_o,
-    output logic [15:0]                        ev_expired_user_o,
-    output logic                               ev_late_valid_o,
-    output logic [7:0]                         ev_late_class_o,
-    output logic [15:0]                        ev_late_len_o,
-    output logic [15:0]                        ev_late_user_o,
+    output pst_deadline_port_ports_pkg::missed_t     ev_expired_o,
+    output pst_deadline_port_ports_pkg::missed_t     ev_late_o,
     // frames of a class that were skipped as their deadline was over, or were lost by a memory error; with PlainFifo of any class
-    output logic                               ev_passed_valid_o,
-    output logic                               ev_passed_lost_o,
-    output logic [7:0]                         ev_passed_class_o,
-    output logic [31:0]                        ev_passed_frames_o,
-    output logic [39:0]                        ev_passed_bytes_o,
+    output pst_deadline_port_ports_pkg::passed_t     ev_passed_o,
     // pulse: a FIFO in front of the device has lost a frame; interrupt, a level
-    input  logic                               overflow_i,
-    output logic                               irq_o,
+    input  logic                                     overflow_i,
+    output logic                                     irq_o,
     // state
-    output logic [31:0]                        now_o,           // this cycle's number: deadlines are on this clock; 0 with PlainFifo
-    output logic                               init_done_o
+    output logic [31:0]                              now_o,            // this cycle's number: deadlines are on this clock; 0 with PlainFifo
+    output logic                                     init_done_o
 );
 
   localparam int unsigned ClassWidth  = $clog2(Classes);
@@ -177,7 +103,7 @@ module pst_deadline_port
   // A frame of a class that there is not goes as a damaged one of class 0. Its first beat says so; what stands beside the others is no class.
   if (ClassFromUser) begin : g_known
     logic first_q, known_q;
-    assign known = first_q ? 32'(s_axis_tuser_i[24:17]) < Classes : known_q;
+    assign known = first_q ? 32'(s_axis_i.tuser[24:17]) < Classes : known_q;
     always_ff @(posedge clk_i) begin
       if (in_valid && in_ready) begin
         first_q <= in_last;
@@ -193,8 +119,8 @@ module pst_deadline_port
   logic hole, holes_q;
 
   always_comb begin
-    hole = !s_axis_tlast_i && !s_axis_tkeep_i[DataBytes-1];
-    for (int unsigned i = 0; i + 1 < DataBytes; i++) if (!s_axis_tkeep_i[i] && s_axis_tkeep_i[i+1]) hole = 1'b1;
+    hole = !s_axis_i.tlast && !s_axis_i.tkeep[DataBytes-1];
+    for (int unsigned i = 0; i + 1 < DataBytes; i++) if (!s_axis_i.tkeep[i] && s_axis_i.tkeep[i+1]) hole = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -204,14 +130,14 @@ module pst_deadline_port
 
   logic in_open;    // frames may come in, or the rest of one
 
-  assign in_valid        = s_axis_tvalid_i && init_q && in_open;
-  assign s_axis_tready_o = in_ready && init_q && in_open;
-  assign in_data         = s_axis_tdata_i;
-  assign in_last         = s_axis_tlast_i;
-  assign in_bytes_last   = hole ? 7'(DataBytes) : count_ones(s_axis_tkeep_i);
-  assign in_bad          = s_axis_tuser_i[0] || !known || hole || holes_q;
-  assign in_class        = known ? s_axis_tuser_i[24:17] : '0;
-  assign in_user         = s_axis_tuser_i[16:1];
+  assign in_valid        = s_axis_i.tvalid && init_q && in_open;
+  assign s_axis_o.tready = in_ready && init_q && in_open;
+  assign in_data         = s_axis_i.tdata;
+  assign in_last         = s_axis_i.tlast;
+  assign in_bytes_last   = hole ? 7'(DataBytes) : count_ones(s_axis_i.tkeep);
+  assign in_bad          = s_axis_i.tuser[0] || !known || hole || holes_q;
+  assign in_class        = known ? s_axis_i.tuser[24:17] : '0;
+  assign in_user         = s_axis_i.tuser[16:1];
 
   // ---- Settings ----
   logic class_valid, class_ready, dscp_valid;
@@ -260,21 +186,20 @@ module pst_deadline_port
   end
 
   // ---- The port ----
-  logic awvalid, awready, wvalid, wready, wlast, bvalid, bready, arvalid, arready, rvalid, rready, rlast, port_done;
-  logic [AddrWidth-1:0] awaddr, araddr;
-  logic [7:0] awlen, arlen;
-  logic [DataWidth-1:0] wdata, rdata;
-  logic [DataBytes-1:0] wstrb;
-  logic [1:0] bresp, rresp;
-  logic out_valid, out_last, stop, drained, sending;
+  // As the port has it, and as the memories do: closed while all is at rest.
+  pst_axi_pkg::write_req_t write_req, open_write_req;
+  pst_axi_pkg::write_rsp_t write_rsp, open_write_rsp;
+  pst_axi_pkg::read_req_t read_req, open_read_req;
+  pst_axi_pkg::read_rsp_t read_rsp, open_read_rsp;
+  pst_axi_pkg::moves_t [Memories-1:0] moves;
+  logic port_done;
+  logic stop, drained, sending;
   logic [Memories-1:0] outstanding;
-  logic [6:0] out_bytes_last;
-  inner_t out_class, refused_class, fate_class, expired_class, late_class, passed_class;
-  logic [15:0] out_user, refused_user, fate_user;
-  logic [31:0] refused_bytes;
-  fate_e refused_reason, fate_reason;
-  logic refused_valid;
-  time_t unused_deadline;
+  pst_deadline_ports_pkg::frame_out_t out;
+  pst_deadline_ports_pkg::refused_t refused;
+  pst_deadline_ports_pkg::fate_t fate;
+  pst_deadline_ports_pkg::gone_t expired, late;
+  pst_deadline_ports_pkg::passed_t passed;
   logic unused_bits;
 
   pst_edfr #(
@@ -285,26 +210,16 @@ module pst_deadline_port
   ) u_port (
       .clk_i, .rst_i, .init_done_o(port_done), .now_o,
       .set_dscp_valid_i(dscp_valid && !PlainFifo), .set_dscp_i(dscp), .set_dscp_class_i(inner_t'(dscp_class)),
-      .s_set_valid_i(class_valid && !PlainFifo), .s_set_ready_o(port_set_ready), .s_set_class_i(inner_t'(class_id)),
-      .s_set_cycles_i(class_cycles), .limit_i(limit),
-      .s_valid_i(port_valid), .s_ready_o(port_ready), .s_data_i(port_data), .s_bytes_last_i(port_bytes_last), .s_last_i(port_last),
-      .s_bad_i(port_bad), .s_class_i(port_class), .s_user_i(port_user), .s_arrived_i('0),
-      .column_i('0), .s_token_valid_i(1'b0), .s_token_class_i('0), .m_token_valid_o(), .m_token_class_o(), .hold_i(stop),
-      .m_decided_valid_o(), .m_decided_class_o(), .m_decided_segments_o(), .m_void_o(),
-      .m_valid_o(out_valid), .m_ready_i(m_axis_tready_i), .m_data_o(m_axis_tdata_o), .m_bytes_last_o(out_bytes_last), .m_last_o(out_last),
-      .m_class_o(out_class), .m_deadline_o(unused_deadline), .m_user_o(out_user),
-      .m_axi_awvalid_o(awvalid), .m_axi_awready_i(awready && !drained), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
-      .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready && !drained), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
-      .m_axi_bvalid_i(bvalid), .m_axi_bready_o(bready), .m_axi_bresp_i(bresp),
-      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready && !drained), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
-      .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(rlast),
-      .ev_refused_valid_o(refused_valid), .ev_refused_class_o(refused_class), .ev_refused_bytes_o(refused_bytes),
-      .ev_refused_reason_o(refused_reason), .ev_refused_user_o(refused_user),
-      .ev_fate_valid_o, .ev_fate_class_o(fate_class), .ev_fate_bytes_o(ev_fate_len_o), .ev_fate_reason_o(fate_reason),
-      .ev_fate_user_o(fate_user), .ev_fate_deadline_o,
-      .ev_expired_valid_o, .ev_expired_class_o(expired_class), .ev_expired_bytes_o(ev_expired_len_o), .ev_expired_user_o,
-      .ev_late_valid_o, .ev_late_class_o(late_class), .ev_late_bytes_o(ev_late_len_o), .ev_late_user_o,
-      .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o(passed_class), .ev_passed_frames_o, .ev_passed_bytes_o,
+      .s_set_i('{valid: class_valid && !PlainFifo, class_: 8'(class_id), cycles: class_cycles}), .s_set_ready_o(port_set_ready),
+      .limit_i(limit),
+      .s_i('{
+          valid: port_valid, data: port_data, bytes_last: port_bytes_last, last: port_last, bad: port_bad, class_: 8'(port_class),
+          user: port_user, arrived: '0
+      }),
+      .s_ready_o(port_ready), .column_i('0), .s_token_i('0), .m_token_o(), .hold_i(stop), .m_decided_o(),
+      .m_o(out), .m_ready_i(m_axis_i.tready),
+      .m_axi_write_o(write_req), .m_axi_write_i(write_rsp), .m_axi_read_o(read_req), .m_axi_read_i(read_rsp),
+      .ev_refused_o(refused), .ev_fate_o(fate), .ev_expired_o(expired), .ev_late_o(late), .ev_passed_o(passed),
       .free_o(free), .sending_o(sending)
   );
 
@@ -314,17 +229,30 @@ module pst_deadline_port
       .FifoBeats(2 * ChunkBeats)
   ) u_spread (
       .clk_i, .rst_i,
-      .s_axi_awvalid_i(awvalid && !drained), .s_axi_awready_o(awready), .s_axi_awaddr_i(awaddr), .s_axi_awlen_i(awlen),
-      .s_axi_wvalid_i(wvalid && !drained), .s_axi_wready_o(wready), .s_axi_wdata_i(wdata), .s_axi_wstrb_i(wstrb), .s_axi_wlast_i(wlast),
-      .s_axi_bvalid_o(bvalid), .s_axi_bready_i(bready), .s_axi_bresp_o(bresp),
-      .s_axi_arvalid_i(arvalid && !drained), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr), .s_axi_arlen_i(arlen),
-      .s_axi_rvalid_o(rvalid), .s_axi_rready_i(rready), .s_axi_rdata_o(rdata), .s_axi_rresp_o(rresp), .s_axi_rlast_o(rlast),
-      .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awaddr_o, .m_axi_awlen_o,
-      .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o, .m_axi_wlast_o,
-      .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i,
-      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
-      .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+      .s_axi_write_i(open_write_req), .s_axi_write_o(open_write_rsp), .s_axi_read_i(open_read_req), .s_axi_read_o(open_read_rsp),
+      .m_axi_write_o, .m_axi_write_i, .m_axi_read_o, .m_axi_read_i
   );
+
+  always_comb begin
+    open_write_req         = write_req;
+    open_write_req.awvalid = write_req.awvalid && !drained;
+    open_write_req.wvalid  = write_req.wvalid && !drained;
+    write_rsp              = open_write_rsp;
+    write_rsp.awready      = open_write_rsp.awready && !drained;
+    write_rsp.wready       = open_write_rsp.wready && !drained;
+    open_read_req          = read_req;
+    open_read_req.arvalid  = read_req.arvalid && !drained;
+    read_rsp               = open_read_rsp;
+    read_rsp.arready       = open_read_rsp.arready && !drained;
+  end
+
+  for (genvar m = 0; m < int'(Memories); m++) begin : g_moves
+    assign moves[m] = '{
+        awvalid: m_axi_write_o[m].awvalid, awready: m_axi_write_i[m].awready, wvalid: m_axi_write_o[m].wvalid,
+        bvalid: m_axi_write_i[m].bvalid, bready: m_axi_write_o[m].bready, arvalid: m_axi_read_o[m].arvalid,
+        arready: m_axi_read_i[m].arready, rvalid: m_axi_read_i[m].rvalid, rready: m_axi_read_o[m].rready, rlast: m_axi_read_i[m].rlast
+    };
+  end
 
   // What is under way, from the input to the memories and the line; it closes the port's AXI4 while all is at rest.
   pst_deadline_drain #(
@@ -332,44 +260,33 @@ module pst_deadline_port
   ) u_drain (
       .clk_i, .rst_i, .stop_i(stop),
       .take_i(in_valid && in_ready), .last_i(in_last), .open_o(in_open),
-      .refused_i(refused_valid), .fate_i(ev_fate_valid_o), .sending_i(sending),
-      .port_i({awvalid && !drained, awready, wvalid && !drained, bvalid, bready, arvalid && !drained, arready, rvalid, rready, rlast}),
-      .awvalid_i(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .wvalid_i(m_axi_wvalid_o),
-      .bvalid_i(m_axi_bvalid_i), .bready_i(m_axi_bready_o), .arvalid_i(m_axi_arvalid_o), .arready_i(m_axi_arready_i),
-      .rvalid_i(m_axi_rvalid_i), .rready_i(m_axi_rready_o), .rlast_i(m_axi_rlast_i),
+      .refused_i(refused.valid), .fate_i(ev_fate_o.valid), .sending_i(sending),
+      .port_i('{
+          awvalid: open_write_req.awvalid, awready: open_write_rsp.awready, wvalid: open_write_req.wvalid, bvalid: open_write_rsp.bvalid,
+          bready: open_write_req.bready, arvalid: open_read_req.arvalid, arready: open_read_rsp.arready, rvalid: open_read_rsp.rvalid,
+          rready: open_read_req.rready, rlast: open_read_rsp.rlast
+      }),
+      .axi_i(moves),
       .outstanding_o(outstanding), .done_o(drained)
   );
 
-  // Whole beats, INCR bursts, normal memory, secure data accesses.
-  assign m_axi_awid_o    = '0;
-  assign m_axi_awsize_o  = {Memories{3'd6}};
-  assign m_axi_awburst_o = {Memories{2'b01}};
-  assign m_axi_awlock_o  = '0;
-  assign m_axi_awcache_o = {Memories{4'b0011}};
-  assign m_axi_awprot_o  = '0;
-  assign m_axi_arid_o    = '0;
-  assign m_axi_arsize_o  = {Memories{3'd6}};
-  assign m_axi_arburst_o = {Memories{2'b01}};
-  assign m_axi_arlock_o  = '0;
-  assign m_axi_arcache_o = {Memories{4'b0011}};
-  assign m_axi_arprot_o  = '0;
-
   // ---- Frames out ----
-  assign m_axis_tvalid_o = out_valid;
-  assign m_axis_tlast_o  = out_last;
-  assign m_axis_tkeep_o  = out_last ? {DataBytes{1'b1}} >> (7'd64 - out_bytes_last) : '1;
-  assign m_axis_tid_o    = PlainFifo ? out_user[15:8] : 8'(out_class);
-  assign m_axis_tuser_o  = PlainFifo ? 16'(out_user[7:0]) : out_user;
+  assign m_axis_o.tvalid = out.valid;
+  assign m_axis_o.tlast  = out.last;
+  assign m_axis_o.tkeep  = out.last ? {DataBytes{1'b1}} >> (7'd64 - out.bytes_last) : '1;
+  assign m_axis_o.tdata  = out.data;
+  assign m_axis_o.tid    = PlainFifo ? out.user[15:8] : out.class_;
+  assign m_axis_o.tuser  = PlainFifo ? 16'(out.user[7:0]) : out.user;
 
   logic sent;
   logic [9:0] sent_beats_q;    // of the frame that leaves, before this one
   logic [15:0] sent_bytes;
 
-  assign sent       = out_valid && m_axis_tready_i && out_last;
-  assign sent_bytes = {sent_beats_q, 6'd0} + 16'(out_bytes_last);
+  assign sent       = out.valid && m_axis_i.tready && out.last;
+  assign sent_bytes = {sent_beats_q, 6'd0} + 16'(out.bytes_last);
 
   always_ff @(posedge clk_i) begin
-    if (out_valid && m_axis_tready_i) sent_beats_q <= out_last ? '0 : sent_beats_q + 1'b1;
+    if (out.valid && m_axis_i.tready) sent_beats_q <= out.last ? '0 : sent_beats_q + 1'b1;
     if (rst_i) sent_beats_q <= '0;
   end
 
@@ -378,20 +295,23 @@ module pst_deadline_port
 
   always_comb begin
     in_reason = DropBadFrame;
-    if (refused_reason == FateLength) in_reason = refused_bytes < MinFrameBytes ? DropRunt : DropOversize;
+    if (refused.reason == FateLength) in_reason = refused.bytes < MinFrameBytes ? DropRunt : DropOversize;
   end
 
-  assign ev_in_valid_o      = refused_valid;
-  assign ev_in_reason_o     = in_reason;
-  assign ev_in_class_o      = PlainFifo ? refused_user[15:8] : 8'(refused_class);
-  assign ev_in_len_o        = refused_bytes;
-  assign ev_fate_reason_o   = fate_reason == FateTaken ? DropNone : DropNoPage;
-  assign ev_fate_class_o    = PlainFifo ? fate_user[15:8] : 8'(fate_class);
-  assign ev_expired_class_o = 8'(expired_class);
-  assign ev_late_class_o    = 8'(late_class);
-  assign ev_passed_class_o  = 8'(passed_class);
+  assign ev_in_o = '{
+      valid: refused.valid, reason: in_reason, class_: PlainFifo ? refused.user[15:8] : refused.class_, len: refused.bytes
+  };
+  assign ev_fate_o = '{
+      valid: fate.valid, reason: fate.reason == FateTaken ? DropNone : DropNoPage, class_: PlainFifo ? fate.user[15:8] : fate.class_,
+      len: fate.bytes, deadline: fate.deadline
+  };
+  assign ev_expired_o = '{valid: expired.valid, class_: expired.class_, len: expired.bytes, user: expired.user};
+  assign ev_late_o    = '{valid: late.valid, class_: late.class_, len: late.bytes, user: late.user};
+  assign ev_passed_o  = '{
+      valid: passed.valid, lost: passed.lost, class_: passed.class_, frames: passed.frames, bytes: passed.bytes
+  };
 
-  assign unused_bits = ^{in_class, refused_user, fate_user};
+  assign unused_bits = ^{in_class, refused.user, fate.user, out.void_, out.deadline};
 
   // ---- Counters and registers ----
   logic read_valid, answer_valid, counters_done;
@@ -406,14 +326,14 @@ module pst_deadline_port
       .Classes(Classes), .FrameWidth(FrameWidth), .ByteWidth(ByteWidth)
   ) u_counters (
       .clk_i, .rst_i, .init_done_o(counters_done),
-      .in_valid_i(refused_valid), .in_reason_i(in_reason), .in_bytes_i(refused_bytes),
-      .fate_valid_i(ev_fate_valid_o), .fate_dropped_i(fate_reason != FateTaken), .fate_class_i(class_t'(ev_fate_class_o)),
-      .fate_bytes_i(ev_fate_len_o),
-      .out_valid_i(sent), .out_class_i(class_t'(m_axis_tid_o)), .out_bytes_i(sent_bytes),
-      .expired_valid_i(ev_expired_valid_o), .expired_class_i(class_t'(ev_expired_class_o)), .expired_bytes_i(ev_expired_len_o),
-      .late_valid_i(ev_late_valid_o), .late_class_i(class_t'(ev_late_class_o)), .late_bytes_i(ev_late_len_o),
-      .passed_valid_i(ev_passed_valid_o), .passed_lost_i(ev_passed_lost_o), .passed_class_i(class_t'(ev_passed_class_o)),
-      .passed_frames_i(ev_passed_frames_o), .passed_bytes_i(ev_passed_bytes_o),
+      .in_valid_i(refused.valid), .in_reason_i(in_reason), .in_bytes_i(refused.bytes),
+      .fate_valid_i(ev_fate_o.valid), .fate_dropped_i(fate.reason != FateTaken), .fate_class_i(class_t'(ev_fate_o.class_)),
+      .fate_bytes_i(ev_fate_o.len),
+      .out_valid_i(sent), .out_class_i(class_t'(m_axis_o.tid)), .out_bytes_i(sent_bytes),
+      .expired_valid_i(ev_expired_o.valid), .expired_class_i(class_t'(ev_expired_o.class_)), .expired_bytes_i(ev_expired_o.len),
+      .late_valid_i(ev_late_o.valid), .late_class_i(class_t'(ev_late_o.class_)), .late_bytes_i(ev_late_o.len),
+      .passed_valid_i(ev_passed_o.valid), .passed_lost_i(ev_passed_o.lost), .passed_class_i(class_t'(ev_passed_o.class_)),
+      .passed_frames_i(ev_passed_o.frames), .passed_bytes_i(ev_passed_o.bytes),
       .read_valid_i(read_valid), .read_class_i(read_class), .read_valid_o(answer_valid),
       .in_frames_o(in_frames), .in_bytes_o(in_bytes), .out_frames_o(out_frames), .out_bytes_o(out_bytes),
       .missed_frames_o(missed_frames), .missed_bytes_o(missed_bytes), .lost_frames_o(lost_frames), .lost_bytes_o(lost_bytes),
@@ -427,11 +347,7 @@ module pst_deadline_port
       .DefaultCycles(DefaultCycles), .ClockHz(ClockHz), .FrameWidth(FrameWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
-      .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
-      .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wdata_i, .s_axil_wstrb_i,
-      .s_axil_bvalid_o, .s_axil_bready_i, .s_axil_bresp_o,
-      .s_axil_arvalid_i, .s_axil_arready_o, .s_axil_araddr_i, .s_axil_arprot_i,
-      .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
+      .s_axil_i, .s_axil_o,
       .m_class_valid_o(class_valid), .m_class_ready_i(class_ready), .m_class_o(class_id), .m_class_cycles_o(class_cycles),
       .m_dscp_valid_o(dscp_valid), .m_dscp_o(dscp), .m_dscp_class_o(dscp_class), .limit_o(limit),
       .read_valid_o(read_valid), .read_class_o(read_class), .read_valid_i(answer_valid),
@@ -446,14 +362,5 @@ module pst_deadline_port
   always_ff @(posedge clk_i) init_q <= !rst_i && port_done && counters_done;
 
   assign init_done_o = init_q;
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (!rst_i) begin
-      a_one_id : assert ((m_axi_bvalid_i & m_axi_bid_i) == '0 && (m_axi_rvalid_i & m_axi_rid_i) == '0)
-      else $error("pst_deadline_port: a memory answers with an id that was not asked with");
-    end
-  end
-`endif
 
 endmodule

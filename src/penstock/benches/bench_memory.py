@@ -14,7 +14,7 @@ from penstock.benches import memory_job
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
 from penstock.errors import UserError
-from penstock.hardware import library, verilate
+from penstock.hardware import bundles, library, verilate
 from penstock.paths import BLOCKS
 from penstock.scenarios.common import IMIX
 
@@ -103,13 +103,15 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
     count, memory_bytes = options["channels"], _memory_bytes(options)
     address = max(13, (memory_bytes * count - 1).bit_length())
     engine = verilate.ENGINE
+    loop = BLOCKS / "memory" / "bench" / "memory_loop.sv"
+    top, flat = bundles.flat_module(loop)
     return verilate.build(
         verilate.Build(
             name=f"memory_{options['pairs']}_{count}",
-            top="memory_loop",
+            top=top,
             sources=[
                 *library.sources_of("pst_memory_fabric"),
-                BLOCKS / "memory" / "bench" / "memory_loop.sv",
+                loop,
                 *memory_job.SOURCES,
             ],
             shim=engine / "src" / "shim_memory.cpp",
@@ -124,6 +126,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
                 "WriteFifoBeats": str(options["write_fifo"]),
                 "ReadFifoBeats": str(options["read_fifo"]),
             },
+            generated={f"{top}.sv": flat},
             defines={
                 "PST_ADDR_WIDTH": address,
                 "PST_PAIRS": options["pairs"],

@@ -16,7 +16,7 @@ from penstock.command_line.options import nothing_left, take_number
 from penstock.designs.design import Bench
 from penstock.engine import memories
 from penstock.errors import UserError
-from penstock.hardware import library, verilate
+from penstock.hardware import bundles, library, verilate
 from penstock.paths import BLOCKS
 from penstock.scenarios.common import IMIX
 
@@ -130,16 +130,17 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
         defines |= {"PST_ORDERED": ordered, "PST_RUN_FRAMES": options["run_frames"]}
         generated = _compiled_once(options, parameters, chunks * each, address)
         sources = [path for path in sources if path.name not in generated]
-    loop = "skipfifo_wide_loop" if wide else "skipfifo_loop"
+    loop = BLOCKS / "deadline" / "bench" / ("skipfifo_wide_loop.sv" if wide else "skipfifo_loop.sv")
+    top, flat = bundles.flat_module(loop)
     return verilate.build(
         verilate.Build(
             name=f"skipfifo_{options['classes']}_{options['channels']}",
-            top=loop,
-            sources=[*sources, BLOCKS / "deadline" / "bench" / f"{loop}.sv", *memory_job.SOURCES],
+            top=top,
+            sources=[*sources, loop, *memory_job.SOURCES],
             shim=engine / "src" / "shim_skipfifo.cpp",
             parameters=parameters,
             defines=defines,
-            generated=generated,
+            generated={**generated, f"{top}.sv": flat},
             assertions=False,
             hierarchical=wide,
         ),

@@ -23,6 +23,7 @@ from penstock.basics.wording import words
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
+from penstock.hardware import bundles
 from penstock.paths import DESIGNS, ROOT, read_file_list
 
 Config = TypeVar("Config", bound=Configuration)
@@ -136,17 +137,22 @@ class Port:
 
 
 def ports(config: Configuration) -> list[Port]:
-    """Return the ports of the wrapper, clock and reset first."""
+    """Return the ports of the wrapper, clock and reset first: flat ones where the top module has bundles (`penstock.hardware.bundles`)."""
     design = designs.load(config.design)
-    found, absent = [], design.absent(config)
-    for direction, generic, name in _ports(design.top):
-        if name in absent:
+    found, absent, sizes = [], design.absent(config), design.widths(config)
+    for flat in _flats(config):
+        if flat.name in absent:
             continue
-        kind = _with_numbers(generic, design.widths(config))
+        kind = _with_numbers(flat.kind, sizes)
         bits = math.prod(int(most) + 1 for most in re.findall(r"\[(\d+):0\]", kind))
-        array = re.match(rf"logic \[({'|'.join(ARRAYS)})-1:0\]", generic)
-        found.append(Port(direction, kind, name, bits, design.widths(config)[array[1]] if array else 0))
+        array = re.match(rf"logic \[({'|'.join(ARRAYS)})-1:0\]", flat.kind)
+        found.append(Port(flat.direction, kind, flat.name, bits, sizes[array[1]] if array else 0))
     return found
+
+
+def _flats(config: Configuration) -> list[bundles.Flat]:
+    design = designs.load(config.design)
+    return [flat for port in _ports(design.top) for flat in bundles.flattened(*port, own=set(design.widths(config)), whole=True)]
 
 
 def write_generated(config: Configuration, folder: Path) -> list[Path]:
@@ -159,11 +165,15 @@ def write_generated(config: Configuration, folder: Path) -> list[Path]:
 def write_wrapper(config: Configuration, folder: Path) -> Path:
     """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it and the ports that it has."""
     design, found = designs.load(config.design), ports(config)
-    numbers, absent = design.parameters(config), design.absent(config)
-    pins = [
-        f"      .{name}" + ("" if name not in absent else "('0)" if direction == "input" else "()")
-        for direction, _, name in _ports(design.top)
-    ]
+    numbers, absent, flats, sizes = design.parameters(config), design.absent(config), _flats(config), design.widths(config)
+    top = {name: (direction, _with_numbers(kind, sizes)) for direction, kind, name in _ports(design.top)}
+    pins = []
+    for name, (direction, kind) in top.items():
+        open_end = "('0)" if direction == "input" else "()"
+        pins.append(f"      .{name}{open_end}" if name in absent else f"      {bundles.pin(name, kind)}")
+    counts = {flat.of: str(sizes[flat.array[1:].split("-")[0]]) for flat in flats if flat.array}
+    inside = bundles.joined(flats, {name: kind for name, (_, kind) in top.items()}, counts, frozenset(absent))
+    inside += _one_id(config.module, [flat.name for flat in flats if flat.beside and not flat.fixed])
     width = max(len(port.kind) for port in found)
     lines = [
         "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1",
@@ -173,6 +183,7 @@ def write_wrapper(config: Configuration, folder: Path) -> Path:
         ",\n".join(f"    {port.direction:6} {port.kind:{width}} {port.name}" for port in found),
         ");",
         "",
+        *([*inside, ""] if inside else []),
         f"  pst_{config.design} #(",
         ",\n".join(f"      .{key:13}({value})" for key, value in numbers.items()),
         f"  ) u_{config.design} (",
@@ -191,13 +202,28 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
+def _one_id(module: str, ids: list[str]) -> list[str]:
+    """Return what checks the ids of answers: requests have one."""
+    if not ids:
+        return []
+    wrong = " || ".join(f"({name.replace('id_', 'valid_')} & {name}) != '0" for name in ids)
+    return [
+        "  logic unused_ids;",
+        f"  assign unused_ids = ^{{{', '.join(ids)}}};",
+        "`ifndef SYNTHESIS",
+        "  always_ff @(posedge clk_i) begin",
+        "    if (!rst_i) begin",
+        f"      a_one_id : assert (!({wrong}))",
+        f'      else $error("{module}: a memory answers with an id that was not asked with");',
+        "    end",
+        "  end",
+        "`endif",
+    ]
+
+
 def _ports(top: Path) -> list[tuple[str, str, str]]:
     """Return (direction, type, name) of each port of the module in `top`; its header has one port per line."""
-    header = top.read_text().split(") (", 1)[1].split(");", 1)[0]
-    found = re.findall(r"^\s*(input|output)\s+(logic(?:\s*\[[^\]]*\])*)\s+(\w+)\s*,?\s*(?://.*)?$", header, re.MULTILINE)
-    lines = [line for line in header.splitlines() if line.strip() and not line.strip().startswith("//")]
-    assert len(found) == len(lines), f"{top.name}: a port's line could not be read"
-    return [(direction, re.sub(r"\s+", " ", kind).replace("[ ", "["), port) for direction, kind, port in found]
+    return bundles.head(top.read_text())[2]
 
 
 def _with_numbers(kind: str, sizes: dict[str, int]) -> str:

@@ -131,6 +131,21 @@ def check_size() -> Result:
     return Result(f"{len(files)} files, {len(large)} above {counts.CEILING} lines", findings)
 
 
+def check_hardware() -> Result:
+    """No module that people write has too many ports, and no memory is outside a wrapper without a reason in lint/memories.txt."""
+    rtl = {os.path.relpath(path, ROOT): path.read_text() for path in by_hand(".sv", ".svh") if path.parent.name == "rtl"}
+    ports = {name: counts.ports(ROOT / name) for name in rtl if not Path(name).stem.endswith("_pkg")}
+    findings = [
+        f"{name}: {number} ports, allowed: {counts.MOST_PORTS}; bundle those that go together (docs/architecture.md)"
+        for name, number in ports.items()
+        if number > counts.MOST_PORTS
+    ]
+    memories, reasons = counts.raw_memories(rtl), counts.excused(ROOT, "memories.txt")
+    findings += [f"{each}: a memory outside pst_ram_1r1w; say in lint/memories.txt why" for each in memories if not reasons.get(each)]
+    findings += [f"lint/memories.txt: {each} is no such memory" for each in reasons if each not in memories]
+    return Result(f"{len(ports)} modules, {len(memories)} memories", findings)
+
+
 def by_hand(*suffixes: str) -> list[Path]:
     """Return the repository's files with these suffixes that nothing has generated."""
     return [path for path in _files(*suffixes) if not _generated(path) and "_pb2" not in path.name]
@@ -405,6 +420,7 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "licence": check_licence,
     "lists": check_lists,
     "size": check_size,
+    "hardware": check_hardware,
     "links": check_links,
     "prose": check_prose,
     "messages": check_messages,

@@ -9,11 +9,11 @@ from pathlib import Path
 from penstock.basics import groups
 from penstock.basics.tables import cell, cells
 from penstock.errors import UserError
-from penstock.hardware import library
+from penstock.hardware import bundle_files, library
 from penstock.paths import ROOT, read_file_list
 
 PAGE = "docs/ports.md"
-TOOL = "tools/generate_ports.py"
+TOOL = bundle_files.TOOL
 _INTRODUCTION = f"""\
 # Ports and parameters
 
@@ -173,7 +173,7 @@ def page() -> str:
         items = ", ".join(f"[{name}](#{name})" for name in names)
         text = f"- {parent.relative_to(ROOT)}: {items}"
         lines += textwrap.wrap(text, 140, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    lines.append("")
+    lines += ["- [Bundles](#bundles): structs that are types of ports", "", *bundle_files.section()]
     for name, path in shown().items():
         found, parent = heads[name], parents[name]
         if parent != folder:
@@ -187,7 +187,11 @@ def page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def stale() -> bool:
-    """Whether the committed page differs from what the heads give."""
-    file = ROOT / PAGE
-    return not file.exists() or file.read_text() != page()
+def files() -> dict[str, str]:
+    """Return everything that is generated from heads of modules and packages of bundles: texts, by their place in the project."""
+    return {PAGE: page(), **bundle_files.files()}
+
+
+def stale() -> list[str]:
+    """Return the committed files that differ from what they are generated from."""
+    return [name for name, text in files().items() if not (ROOT / name).exists() or (ROOT / name).read_text() != text]

