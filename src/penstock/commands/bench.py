@@ -14,7 +14,7 @@ def bench(
         str,
         typer.Argument(
             help="queue, schedule, idle-latency, lateness, engine, fabric, memory, loss-free, fairness, priority, reconfigure, "
-            "provisioning, control, skipfifo, edfr, classify, switch or p4.",
+            "provisioning, control, skipfifo, edfr, classify, flows, switch or p4.",
             show_default=False,
         ),
     ],
@@ -37,6 +37,7 @@ def bench(
             "fairness: mix=backlogged|siblings|random, weights=0|1, megabytes (of each subscriber); "
             "priority: packets; reconfigure: cycles; "
             "classify: entries, load=PERCENT, inserts, clock_mhz; "
+            "flows: queues, flows, lanes=1|2|4, active (queues with packets), each (flows of one), length, inside (packets), packets; "
             "switch: config, pattern=uniform|permutation|hotspot, load=PERCENT, size=imix|BYTES, packets, engine; "
             "p4: scenario, load=PERCENT, size=BYTES, packets, beside=simple_switch.",
         ),
