@@ -1,6 +1,7 @@
 """pst_parse against the C++ model: the vector of every frame, every byte of every frame, in order, at a beat a cycle."""
 
 import random
+import struct
 
 import cocotb
 import parse_frames
@@ -135,6 +136,28 @@ async def cut_at_every_byte(dut) -> None:
     for _ in range(6):
         frame, mode = parse_frames.odd(rng)
         await bench.run([frame[:length] for length in range(1, min(len(frame), 140) + 1)], mode)
+
+
+def _tunnelled(tags: int, extension: int, port: int, inner: bytes) -> bytes:
+    """Return a frame with IPv6, an extension header of so many bytes if there are any, UDP to this port, and what is inside."""
+    udp = struct.pack("!HHHH", 9, port, 8 + len(inner), 0) + inner
+    options = bytes([17, extension // 8 - 1]).ljust(extension, b"\0") if extension else b""
+    head = bytes(12) + b"\x81\x00\x00\x05" * tags + b"\x86\xdd"
+    return head + struct.pack("!IHBB", 6 << 28, len(options + udp), 0 if extension else 17, 64) + bytes(32) + options + udp
+
+
+@cocotb.test()
+async def tunnels_at_their_end(dut) -> None:
+    """The header of a tunnel is cut at every byte, and ends around the end of the window."""
+    rng = _clock(dut)
+    bench = Bench(dut, rng)
+    await bench.start()
+    frames = []
+    for port, start in ((2152, b"\x30\xff"), (1701, b"\x00\x02"), (1701, b"\x40\x02"), (1701, b"\x00\x03"), (1701, b"\xc8\x02")):
+        whole = start + rng.randbytes(8)
+        frames += [_tunnelled(0, 0, port, whole[:length]) for length in range(len(whole) + 1)]
+        frames += [_tunnelled(tags, extension, port, whole) for tags in range(3) for extension in range(8, 72, 8)]
+    await bench.run(frames, 0)
 
 
 @cocotb.test()
