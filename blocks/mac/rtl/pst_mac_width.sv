@@ -110,4 +110,13 @@ module pst_mac_width #(
     end
   end
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && !$past(rst_i) && $past(m_axis_tvalid_o && !m_axis_tready_i)) begin
+      a_offer_is_held : assert (m_axis_tvalid_o && m_axis_tlast_o == $past(m_axis_tlast_o) && m_axis_tdata_o == $past(m_axis_tdata_o))
+      else $error("pst_mac_width: a beat on offer was changed before it was taken");
+    end
+  end
+`endif
+
 endmodule

@@ -30,4 +30,15 @@ module pst_pause_gate (
     end
   end
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && !$past(rst_i)) begin
+      a_offer_is_held : assert (!$past(m_valid_o && !m_ready_i) || m_valid_o || !s_valid_i)
+      else $error("pst_pause_gate: a beat on offer was taken back");
+      a_frames_are_whole : assert (!$past(m_valid_o && m_ready_i && !s_last_i) || open)
+      else $error("pst_pause_gate: a frame was stopped in its middle");
+    end
+  end
+`endif
+
 endmodule

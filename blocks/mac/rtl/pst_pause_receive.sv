@@ -99,4 +99,14 @@ module pst_pause_receive #(
 
   always_comb for (int unsigned c = 0; c < 9; c++) pause_o[c] = left_q[c] != '0;
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      for (int unsigned c = 0; c < 9; c++) begin
+        a_pause_has_an_end : assert (left_q[c] <= 17'h1_0000) else $error("pst_pause_receive: class %0d is paused for too long", c);
+      end
+    end
+  end
+`endif
+
 endmodule

@@ -96,4 +96,15 @@ module pst_pause_send #(
   logic unused;
   assign unused = ^request_i;
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && !$past(rst_i)) begin
+      a_offer_is_held : assert (!$past(m_axis_tvalid_o && !m_axis_tready_i) || own == $past(own))
+      else $error("pst_pause_send: another frame stands where a beat was on offer");
+      a_frames_are_whole : assert (!$past(s_axis_tvalid_i && s_axis_tready_o && !s_axis_tlast_i) || !own)
+      else $error("pst_pause_send: a frame of its own within another one");
+    end
+  end
+`endif
+
 endmodule

@@ -65,4 +65,19 @@ module pst_pause_watch #(
   assign all_waits_o = waits_q[Classes];
   assign request_o   = {request_q[Classes], 8'(request_q[Classes-1:0])};
 
+`ifndef SYNTHESIS
+  // With two bits more nothing wraps.
+  function automatic logic [Width+1:0] wide(logic valid, amount_t amount);
+    return valid ? (Width + 2)'(amount) : '0;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_no_more_leaves_than_waits : assert (wide(1'b1, waits_q[Classes]) + wide(come_valid_i, come_amount_i)
+                                            >= wide(left_valid_i, left_amount_i) + wide(gone_valid_i, gone_amount_i))
+      else $error("pst_pause_watch: more leaves than waits");
+    end
+  end
+`endif
+
 endmodule
