@@ -542,6 +542,37 @@ def test_a_limit_of_the_scenario_is_read_back() -> None:
         assert metrics.limit_of(plant, "node", 3) == 5_000_000 and metrics.limit_of(plant, "class", 0) is None
 
 
+def test_how_long_packets_wait_is_told_of_nodes_with_subscribers() -> None:
+    """Nobody knows what is queued elsewhere, though these nodes send."""
+    run = prepare(Request(ROOT / "scenarios/fair_shares.yaml", ["duration=1000 s"], engine="model"))
+    with contextlib.closing(InProcess(run.plan.job)) as carrier, contextlib.closing(Intent(None)) as intent:
+        plant = Plant(carrier, ask(carrier), intent)
+        plant.restore()
+        sweep = Sweep(plant, 0.05)
+        home = subscribers_pb2.Subscriber(name="home")
+        home.queues.add()
+        page = site.Site(plant, sweep).get["/api/totals"]
+        sweep.start()
+        for _ in range(500):
+            if page({})["nodes"]:
+                break
+            time.sleep(0.02)
+
+        def told() -> set[int]:
+            totals = page({})
+            ports = {each["index"] for each in totals["ports"] if each["delay_seconds"] is not None}
+            nodes = {each["index"] for each in totals["nodes"] if each["delay_seconds"] is not None}
+            assert totals["nodes"] and ports == {int(plant.port_of[node]) for node in nodes}
+            return nodes
+
+        try:
+            assert told() == set()
+            plant.change([lambda: home])
+            assert told() == {0}
+        finally:
+            sweep.stop()
+
+
 def test_the_open_subscriber_is_read_at_that_moment(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where no sweep comes: its counters, rates and drops go on, however many ask; a device that is gone leaves the last figures."""
     monkeypatch.setattr(looks, "LOOK_SECONDS", 0.0)
