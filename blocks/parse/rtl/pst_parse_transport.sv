@@ -93,8 +93,8 @@ module pst_parse_transport
       L2tp:    size = 5'd4;
       default: ;
     endcase
-    whole  = step1_q.left >= 12'(size);
-    near = step1_q.at <= 8'(WindowBytes) - 8'(size);
+    whole = step1_q.left >= 12'(size);
+    near  = step1_q.at <= 8'(WindowBytes) - 8'(size);
     upper2_d          = '0;
     upper2_d.ending   = step1_q.ending;
     upper2_d.protocol = protocol;
@@ -173,7 +173,7 @@ module pst_parse_transport
   end
 
   logic unused;
-  assign unused = &{1'b0, rest_i, head[7:6], flags[13:4]};
+  assign unused = &{1'b0, rest_i, head[7:6], flags[13:4], step1_q.even};
 
   assign valid_o = valid_q[3];
   assign upper_o = upper3_q;
