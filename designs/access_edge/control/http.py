@@ -93,14 +93,14 @@ class Site:
             ]
             for level, entries in found.items()
         }
-        nodes_seen = set(plant.node_of[np.flatnonzero(np.frombuffer(bytes(plant.taken), dtype=np.bool_))].tolist())
-        seen = {"node": nodes_seen, "port": {int(plant.port_of[node]) for node in nodes_seen}}
+        subscribed = np.unique(plant.node_of[sweep.taken()])
+        known_at = {"node": set(subscribed.tolist()), "port": set(plant.port_of[subscribed].tolist())}
         for level in ("node", "port"):
             for each in listed[level]:
                 each["limit_bps"] = metrics.limit_of(plant, level, each["index"])
                 each["share_of_limit"] = each["rate_bps"] / each["limit_bps"] if each["limit_bps"] else None
                 # What is queued is known of queues with a subscriber alone.
-                each["delay_seconds"] = delay(each) if each["index"] in seen[level] else None
+                each["delay_seconds"] = delay(each) if each["index"] in known_at[level] else None
         memory = self._memory()  # of a device whose classes share it, it has the packets of all queues, also of those without a subscriber
         used = {one["index"]: one["used"] for one in memory["classes"]}
         for each in listed["class"]:

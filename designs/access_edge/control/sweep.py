@@ -205,7 +205,11 @@ class Sweep:
 
     def _is_owned(self) -> NDArray[np.bool_]:
         """Return of each queue whether it has a subscriber."""
-        return np.repeat(np.frombuffer(bytes(self._plant.taken), dtype=np.bool_), self._plant.facts.queues_per_subscriber)
+        return np.repeat(self.taken(), self._plant.facts.queues_per_subscriber)
+
+    def taken(self) -> NDArray[np.bool_]:
+        """Return of each place for a subscriber whether there is one."""
+        return np.frombuffer(bytes(self._plant.taken), dtype=np.bool_)
 
     def look(self, queues: NDArray[np.int64], of_sweep: bool = False) -> NDArray[np.int64]:
         """Read the counters of some queues now; `of_sweep`: and their rates and drops since the last sweep. Return the time of each in ns

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 
 from penstock.basics.tables import cell, cells
 from penstock.hardware import bundles
@@ -31,8 +32,8 @@ def _for_proofs(sizes: dict[str, int]) -> str:
 
 def _shim() -> str:
     memory = ("write", "read")
-    drive = [line for kind in memory for line in _channels(f"{kind}_rsp_t", _set, "p")]
-    sample = [line for kind in memory for line in _channels(f"{kind}_req_t", _get, "p")]
+    drive = [line for kind in memory for line in _channels(f"{kind}_rsp_t", _set)]
+    sample = [line for kind in memory for line in _channels(f"{kind}_req_t", _get)]
     registers = [f"    top.s_axil_{each.name}_i = p.s_axil_{each.name}_i;" for each in _of("lite_req_t") if not each.name.endswith("prot")]
     answers = [f"    p.s_axil_{each.name}_o = top.s_axil_{each.name}_o;" for each in _of("lite_rsp_t")]
     parts = [
@@ -75,7 +76,7 @@ def _bits(kind: str) -> int:
     return int(found[1] or 1) * size
 
 
-def _channels(bundle: str, line, of: str) -> list[str]:  # type: ignore[no-untyped-def]
+def _channels(bundle: str, line: Callable[[str, int], str]) -> list[str]:
     """Return the statements for one bundle: handshakes always, a payload with its valid; `line` makes one."""
     members = _of(bundle)
     channels = list(dict.fromkeys(re.sub(r"(valid|ready|addr|len|data|strb|last|resp)$", "", each.name) for each in members))
@@ -91,7 +92,7 @@ def _channels(bundle: str, line, of: str) -> list[str]:  # type: ignore[no-untyp
         beside = [("bid", 1)] if channel == "b" and end == "i" else [("rid", 1)] if channel == "r" and end == "i" else []
         beside += [(f"{channel}{name}", bits) for name, bits in (("id", 1), ("size", 3), ("burst", 2))] if channel in ("aw", "ar") else []
         if payload or beside:
-            lines.append(f"    if ({of}.{channel}valid_{end}) {{")
+            lines.append(f"    if (p.{channel}valid_{end}) {{")
             lines += [f"    {each}" for each in payload]
             if beside:
                 lines.append(f"        if constexpr (requires {{ top.m_axi_{beside[0][0]}_{end}; }}) {{")
