@@ -277,7 +277,7 @@ def _core(name: str, summary: str) -> Bench:
     return Bench(summary, PACKETS[name], partial(_plan_core, name), _prepare, _run_core, _lines)
 
 
-def _tree(name: str, summary: str, packets: int) -> Bench:
+def _hierarchy(name: str, summary: str, packets: int) -> Bench:
     return Bench(summary, packets, partial(bench_hierarchy.plan, name), _prepare, _run_hierarchy, bench_hierarchy.lines)
 
 
@@ -304,7 +304,7 @@ BENCHES = {
         _lines,
     ),
     "loss-free": loss_free.LOSS_FREE,
-    "fairness": _tree("fairness", "shares of subscribers below congested nodes, and of each one's queues: how far from fair", 0),
-    "priority": _tree("priority", "cycles from enqueue to departure of class 0 below congested nodes", 20_000),
-    "reconfigure": _tree("reconfigure", "settings changed per second while traffic flows, and for how long it stands still", 0),
+    "fairness": _hierarchy("fairness", "shares of subscribers below congested nodes, and of each one's queues: how far from fair", 0),
+    "priority": _hierarchy("priority", "cycles from enqueue to departure of class 0 below congested nodes", 20_000),
+    "reconfigure": _hierarchy("reconfigure", "settings changed per second while traffic flows, and for how long it stands still", 0),
 }

@@ -342,13 +342,13 @@ def _raw(folder: Path, options: dict[str, Any]) -> tuple[float, float]:
     import numpy as np
 
     from penstock.designs.access_edge.control.codes import Codes
-    from penstock.designs.access_edge.control.facts import Facts, Tree
+    from penstock.designs.access_edge.control.facts import Facts, Hierarchy
     from penstock.designs.access_edge.control.programs import Programs
     from penstock.driver.mapped import Mapped
 
     file = folder / "resource0"
     file.write_bytes(bytes(4096))
-    facts = Facts(4, 262_144, 131_072, 1522, 220_000_000, 8, True, "codel", Tree(EACH, NODES, 2, 4), None)
+    facts = Facts(4, 262_144, 131_072, 1522, 220_000_000, 8, True, "codel", Hierarchy(EACH, NODES, 2, 4), None)
     codes, programs, carrier = Codes(facts), Programs(facts), Mapped(file)
     numbers = np.array([codes.queue(queue) for n in range(options["unary"]) for queue in subscriber(n, 0).queues], dtype=np.int32)
     program = programs.queues(np.arange(len(numbers), dtype=np.uint32), codes.queue_rows(numbers))

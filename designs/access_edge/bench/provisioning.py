@@ -71,12 +71,12 @@ def writes(config: Any, passes: int) -> tuple[list[tuple[int, int]], int]:
     import numpy as np
 
     from penstock.designs.access_edge.control.codes import Codes
-    from penstock.designs.access_edge.control.facts import Facts, Tree
+    from penstock.designs.access_edge.control.facts import Facts, Hierarchy
     from penstock.designs.access_edge.control.programs import Programs
     from penstock.v1 import common_pb2
 
-    tree = Tree(EACH, NODES, 2, 4) if config.hierarchy else None
-    facts = Facts(6, QUEUES, config.descriptors, config.max_frame_bytes, config.clock_hz, 8, True, "none", tree, None)
+    hierarchy = Hierarchy(EACH, NODES, 2, 4) if config.hierarchy else None
+    facts = Facts(6, QUEUES, config.descriptors, config.max_frame_bytes, config.clock_hz, 8, True, "none", hierarchy, None)
     codes, programs = Codes(facts), Programs(facts)
     queues, found = np.arange(QUEUES // 2, QUEUES, dtype=np.uint32), []
     for number in range(passes):
@@ -86,7 +86,7 @@ def writes(config: Any, passes: int) -> tuple[list[tuple[int, int]], int]:
             for plan in range(4)
         ]
         program = programs.queues(queues, codes.queue_rows(np.array([plans[(n + number) % 4] for n in range(len(queues))], dtype=np.int32)))
-        if tree:
+        if hierarchy:
             indices = np.unique(queues // EACH).astype(np.uint32)
             numbers = np.array([codes.parent(10**7 * (1 + (int(n) + number) % 3), 20_000) for n in indices], dtype=np.int32)
             program = programs.subscribers(indices, codes.parent_rows(numbers), (indices + number) % NODES).then(program)

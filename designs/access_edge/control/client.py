@@ -29,6 +29,7 @@ from penstock.v1 import (
     counters_pb2_grpc,
     device_pb2_grpc,
     headers_pb2_grpc,
+    hierarchy_pb2_grpc,
     plans_pb2_grpc,
     queues_pb2_grpc,
     registers_pb2_grpc,
@@ -36,7 +37,6 @@ from penstock.v1 import (
     store_pb2_grpc,
     subscribers_pb2,
     subscribers_pb2_grpc,
-    tree_pb2_grpc,
 )
 
 MESSAGE_BYTES = 64 << 20  # of an answer, at most
@@ -74,8 +74,8 @@ class Client:
             raise UserError(f"{self.address}: {_why_not(self.address, secure)}") from None
         self.device = device_pb2_grpc.DeviceStub(self.channel)
         self.subscribers = subscribers_pb2_grpc.SubscribersStub(self.channel)
-        self.nodes = tree_pb2_grpc.NodesStub(self.channel)
-        self.ports = tree_pb2_grpc.PortsStub(self.channel)
+        self.nodes = hierarchy_pb2_grpc.NodesStub(self.channel)
+        self.ports = hierarchy_pb2_grpc.PortsStub(self.channel)
         self.queues = queues_pb2_grpc.QueuesStub(self.channel)
         self.gates = queues_pb2_grpc.GatesStub(self.channel)
         self.aqm = queues_pb2_grpc.AqmSettingsStub(self.channel)

@@ -15,7 +15,7 @@ INIT_READS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Tree:
+class Hierarchy:
     """Sizes of the hierarchy."""
 
     queues_per_subscriber: int
@@ -45,7 +45,7 @@ class Facts:
     tick_shift: int
     shaped: bool
     aqm: str
-    hierarchy: Tree | None
+    hierarchy: Hierarchy | None
     admission: Sharing | None
     busiest: int = 0  # places of the table that its scan fills; 0: it cannot scan
     sojourn: bool = False  # it keeps time stamps of packets, so a snapshot has the sojourn time of the head
@@ -93,7 +93,7 @@ def ask(carrier: Carrier) -> Facts:
     if kind not in ("none", *parts("aqm")):
         raise CarrierError(f"{carrier.name}: has an AQM of its own, whose settings this software does not know")
     sizes = (said["queues_per_subscriber"], said["nodes"], said["ports"], said["classes"], bool(feature("guarantees")))
-    tree = Tree(*sizes) if feature("hierarchy") else None
+    hierarchy = Hierarchy(*sizes) if feature("hierarchy") else None
     headers = ("find_profiles", "find_entries", "find_prefix_levels") if feature("headers") else ()
     profiles, entries, levels = carrier.run(reads(registers.address(name) for name in headers)).tolist() if headers else (0, 0, 0)
     return Facts(
@@ -105,7 +105,7 @@ def ask(carrier: Carrier) -> Facts:
         feature("tick_shift"),
         bool(feature("shaping")),
         kind,
-        tree,
+        hierarchy,
         Sharing(said["share_classes"], said["share_sizes"]) if feature("admission") else None,
         said["busiest_places"] if block.minor >= SCANS_SINCE else 0,
         bool(feature("sojourn")),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UserError
-from penstock.v1 import headers_pb2, plans_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import headers_pb2, hierarchy_pb2, plans_pb2, subscribers_pb2
 
 DAY_SECONDS = 86_400
 KEPT_ANSWERS, MOST_ANSWERS = 10_000, 1_000_000  # so many are kept whatever the clock says, and so many at most
@@ -43,7 +43,7 @@ _MIGRATIONS = (
     ALTER TABLE request ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX request_number ON request (number);
     """,
-    # Name, node and version stand in the message: a row is one entry of one tree. What was refused is in a log of its own, so that it
+    # Name, node and version stand in the message: a row is one entry of the hierarchy. What was refused is in a log of its own, so that it
     # cannot push out what was done.
     """
     CREATE TABLE subscriber_new (idx INTEGER PRIMARY KEY, intent BLOB NOT NULL);
@@ -318,18 +318,18 @@ class Intent:
         self._begin()
         self._db.execute("DELETE FROM parent WHERE level = ? AND idx = ?", (level, index))
 
-    def nodes(self) -> list[tree_pb2.Node]:
+    def nodes(self) -> list[hierarchy_pb2.Node]:
         """Return the nodes that were set, by index."""
         found = self._db.execute("SELECT intent FROM parent WHERE level = 'node' ORDER BY idx")
-        nodes = [tree_pb2.Node.FromString(blob) for (blob,) in found]
+        nodes = [hierarchy_pb2.Node.FromString(blob) for (blob,) in found]
         for node in nodes:
             node.port = node.port  # an earlier version has left 0 out
         return nodes
 
-    def ports(self) -> list[tree_pb2.Port]:
+    def ports(self) -> list[hierarchy_pb2.Port]:
         """Return the ports that were set, by index."""
         found = self._db.execute("SELECT intent FROM parent WHERE level = 'port' ORDER BY idx")
-        return [tree_pb2.Port.FromString(blob) for (blob,) in found]
+        return [hierarchy_pb2.Port.FromString(blob) for (blob,) in found]
 
     def plans(self) -> list[tuple[int, plans_pb2.Plan]]:
         """Return the plans with their places."""

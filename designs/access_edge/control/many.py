@@ -49,9 +49,9 @@ class Many:
 
     def _numbers(self, messages: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None:
         """Return the numbers of all settings, and the nodes."""
-        tree, each = self._plant.facts.hierarchy, self._plant.facts.queues_per_subscriber
+        hierarchy, each = self._plant.facts.hierarchy, self._plant.facts.queues_per_subscriber
         nodes = np.concatenate([message.nodes() for message in messages])
-        if tree is None or nodes.max() >= tree.nodes or max(message.most_queues for message in messages) > each:
+        if hierarchy is None or nodes.max() >= hierarchy.nodes or max(message.most_queues for message in messages) > each:
             return None
         found = self._known(messages)
         if found is None and self._learn(messages):

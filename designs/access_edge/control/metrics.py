@@ -51,8 +51,8 @@ def has_traffic(values: dict[str, int]) -> bool:
 
 def levels(plant: Plant, sweep: Sweep) -> dict[str, list[tuple[int, dict[str, int]]]]:
     """Return what is shown of each level, by index: all ports and classes that the device has, and the nodes that have had traffic."""
-    tree = plant.facts.hierarchy
-    classes = tree.classes if tree else registers.MAX_CLASS + 1
+    hierarchy = plant.facts.hierarchy
+    classes = hierarchy.classes if hierarchy else registers.MAX_CLASS + 1
     with sweep.done:
         found = {level: [(index, values_of(sums)) for index, sums in enumerate(sweep.sums(level))] for level in LEVELS}
     found["class"] = found["class"][:classes]

@@ -34,7 +34,7 @@ from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.programs import Program, Programs, read_back
 from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
 from penstock.driver.carrier import Carrier, CarrierError, reads
-from penstock.v1 import common_pb2, headers_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import common_pb2, headers_pb2, hierarchy_pb2, subscribers_pb2
 
 LOG = logging.getLogger("penstock.control")
 Subscriber = subscribers_pb2.Subscriber
@@ -99,14 +99,14 @@ class Plant:
         self.lock = threading.RLock()  # store, arrays, programs
         self.codes, self.programs = Codes(facts, line_bps), Programs(facts)
         each = facts.queues_per_subscriber
-        tree = facts.hierarchy
-        nodes, ports, classes = (tree.nodes, tree.ports, tree.classes) if tree else (0, 0, 0)
+        hierarchy = facts.hierarchy
+        nodes, ports, classes = (hierarchy.nodes, hierarchy.ports, hierarchy.classes) if hierarchy else (0, 0, 0)
         sizes = f"access edge, {facts.queues:,} queues, {each} a subscriber, {nodes:,} nodes, {facts.aqm}"
         intent.bind(f"{sizes}, {ports:,} ports, {classes:,} classes")
         self.queue_code: NDArray[np.int32] = np.full(facts.queues, NONE, dtype=np.int32)
         self.parent_code: NDArray[np.int32] = np.full(facts.subscribers, NONE, dtype=np.int32)
         self.node_of: NDArray[np.int32] = np.zeros(facts.subscribers, dtype=np.int32)
-        self.port_of: NDArray[np.int32] = np.zeros(tree.nodes if tree else 1, dtype=np.int32)
+        self.port_of: NDArray[np.int32] = np.zeros(hierarchy.nodes if hierarchy else 1, dtype=np.int32)
         self.line_bps = line_bps
         # Rates of nodes and ports in bit/s as the device has them, whoever has set them; infinite: unlimited.
         self.limits_of = {"node": np.full(nodes, np.inf), "port": np.full(ports, np.inf)}
@@ -114,8 +114,8 @@ class Plant:
         self.name_of: dict[int, str] = {}
         self.version_of: NDArray[np.int64] = np.zeros(facts.subscribers, dtype=np.int64)  # 0: there is none
         self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it
-        self.nodes: dict[int, tree_pb2.Node] = {}
-        self.ports: dict[int, tree_pb2.Port] = {}
+        self.nodes: dict[int, hierarchy_pb2.Node] = {}
+        self.ports: dict[int, hierarchy_pb2.Port] = {}
         self.plans = Plans()
         self.revision = intent.revision()
         self.keys = Keys(facts, headers)
@@ -182,7 +182,7 @@ class Plant:
                 self.limits_of["node"][:] = self._rates(found[:, 1])
                 self.limits_of["port"][:] = self._rates(self.read_back("port", range(self.facts.hierarchy.ports), ["rate"])[:, 0])
             applied = common_pb2.Applied()
-            listed: list[tuple[str, tree_pb2.Node | tree_pb2.Port]] = [("port", port) for port in self.ports.values()]
+            listed: list[tuple[str, hierarchy_pb2.Node | hierarchy_pb2.Port]] = [("port", port) for port in self.ports.values()]
             listed += [("node", node) for node in self.nodes.values()]
             for level, parent in listed:
                 try:
@@ -909,17 +909,17 @@ class Plant:
 
     def set_parent(self, level: str, wanted: Any) -> Any:
         """Set a node or port and return it with its version. Raises Problem."""
-        tree = self.facts.hierarchy
-        if tree is None:
+        hierarchy = self.facts.hierarchy
+        if hierarchy is None:
             raise Problem(Code.FAILED_PRECONDITION, f"the device has no hierarchy, so there is no {level}")
         with self.lock:
-            count = tree.nodes if level == "node" else tree.ports
+            count = hierarchy.nodes if level == "node" else hierarchy.ports
             if wanted.index >= count:
                 raise invalid(f"the device has {level}s 0 to {count - 1:,}, not {wanted.index:,}", "index")
             if len(wanted.name) > MAX_NAME or not (wanted.name.isprintable() and wanted.ByteSize() <= MAX_BYTES):
                 raise invalid(f"must be at most {MAX_NAME} printable characters", "name")
-            if level == "node" and wanted.port >= tree.ports:
-                raise invalid(f"the device has ports 0 to {tree.ports - 1:,}, not {wanted.port:,}", "port")
+            if level == "node" and wanted.port >= hierarchy.ports:
+                raise invalid(f"the device has ports 0 to {hierarchy.ports - 1:,}, not {wanted.port:,}", "port")
             if level == "node" and not wanted.HasField("port"):
                 wanted.port = int(self.port_of[wanted.index])
             known = self.nodes if level == "node" else self.ports

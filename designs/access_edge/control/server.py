@@ -25,12 +25,12 @@ from penstock.designs.access_edge.control.services import (
     counters,
     device,
     headers,
+    hierarchy,
     plans,
     queues,
     registers,
     store,
     subscribers,
-    tree,
 )
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.workers import Workers
@@ -44,6 +44,8 @@ from penstock.v1 import (
     device_pb2_grpc,
     headers_pb2,
     headers_pb2_grpc,
+    hierarchy_pb2,
+    hierarchy_pb2_grpc,
     plans_pb2,
     plans_pb2_grpc,
     queues_pb2,
@@ -54,8 +56,6 @@ from penstock.v1 import (
     store_pb2_grpc,
     subscribers_pb2,
     subscribers_pb2_grpc,
-    tree_pb2,
-    tree_pb2_grpc,
 )
 
 LOG = logging.getLogger("penstock.control")
@@ -243,8 +243,8 @@ def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
 def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any:
     """Add all services; return the one that tells of health."""
     subscribers_pb2_grpc.add_SubscribersServicer_to_server(subscribers.Subscribers(plant, limits), server)
-    tree_pb2_grpc.add_NodesServicer_to_server(tree.Nodes(plant), server)
-    tree_pb2_grpc.add_PortsServicer_to_server(tree.Ports(plant), server)
+    hierarchy_pb2_grpc.add_NodesServicer_to_server(hierarchy.Nodes(plant), server)
+    hierarchy_pb2_grpc.add_PortsServicer_to_server(hierarchy.Ports(plant), server)
     queues_pb2_grpc.add_QueuesServicer_to_server(queues.Queues(plant, sweep), server)
     queues_pb2_grpc.add_GatesServicer_to_server(queues.Gates(plant), server)
     queues_pb2_grpc.add_AqmSettingsServicer_to_server(queues.AqmSettings(plant), server)
@@ -255,7 +255,18 @@ def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any
     audit_pb2_grpc.add_AuditServicer_to_server(audit.Audit(plant), server)
     store_pb2_grpc.add_StoreServicer_to_server(store.Store(plant), server)
     plans_pb2_grpc.add_PlansServicer_to_server(plans.Plans(plant), server)
-    files = (audit_pb2, store_pb2, plans_pb2, subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2, headers_pb2)
+    files = (
+        audit_pb2,
+        store_pb2,
+        plans_pb2,
+        subscribers_pb2,
+        hierarchy_pb2,
+        queues_pb2,
+        counters_pb2,
+        registers_pb2,
+        device_pb2,
+        headers_pb2,
+    )
     names = [service.full_name for file in files for service in file.DESCRIPTOR.services_by_name.values()]
     found = health.HealthServicer()
     for name in ("", *names):

@@ -136,7 +136,7 @@ class Sweep:
     def __init__(self, plant: Plant, pause_seconds: float = 0.5) -> None:
         """`pause_seconds`: between two sweeps, at least; and a sweep takes at most half of the time."""
         self._plant, self._pause = plant, pause_seconds
-        queues, tree = plant.facts.queues, plant.facts.hierarchy
+        queues, hierarchy = plant.facts.queues, plant.facts.hierarchy
         self.counts: Counts = np.zeros((queues, len(COLUMNS)), dtype=np.uint64)  # since the subscriber came
         self.queued: NDArray[np.int64] = np.zeros((queues, 2), dtype=np.int64)  # packets and bytes
         self.rates: NDArray[np.float64] = np.zeros(queues)  # bit/s of what left between the last two sweeps
@@ -160,12 +160,17 @@ class Sweep:
         self._kept_at = time.monotonic()
         self._began, self._waited = self._kept_at, 0.0  # of this sweep, and how long of that it has let streams go
         self._scanned_at = 0.0
-        sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
+        sizes = {
+            "device": 1,
+            "node": hierarchy.nodes if hierarchy else 0,
+            "port": hierarchy.ports if hierarchy else 0,
+            "class": registers.MAX_CLASS + 1,
+        }
         self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
         self._rates: dict[str, NDArray[np.float64]] = {level: np.zeros(sizes[level]) for level in LEVELS}
         self._queued = {level: np.zeros((sizes[level], 2), dtype=np.int64) for level in LEVELS}
         # Of a device that counts by node and class itself, the sums are its own: as it has them, and when they were read.
-        shape = (tree.nodes, tree.classes, len(COLUMNS)) if tree else (0, 0, 0)
+        shape = (hierarchy.nodes, hierarchy.classes, len(COLUMNS)) if hierarchy else (0, 0, 0)
         self._by_node: Counts | None = np.zeros(shape, dtype=np.uint64)  # None: what is kept does not tell
         self._by_node_times: NDArray[np.int64] = np.zeros(shape[:2], dtype=np.int64)  # ns of the device; 0: not read yet
         self._by_node_at, self._by_node_took = 0.0, 0.0  # time.monotonic() of the last reading; seconds that it took
@@ -353,10 +358,10 @@ class Sweep:
     def look_at_nodes(self) -> None:
         """Read the counters by node and class, where the device has them: sums and rates of device, nodes, ports and classes. Raises
         CarrierError."""
-        facts, tree = self._plant.facts, self._plant.facts.hierarchy
-        if not facts.node_counters or not tree:
+        facts, hierarchy = self._plant.facts, self._plant.facts.hierarchy
+        if not facts.node_counters or not hierarchy:
             return
-        began, now = time.monotonic(), np.zeros((tree.nodes, tree.classes, len(COLUMNS)), dtype=np.uint64)
+        began, now = time.monotonic(), np.zeros((hierarchy.nodes, hierarchy.classes, len(COLUMNS)), dtype=np.uint64)
         times = np.zeros(now.shape[:2], dtype=np.int64)
         nodes, classes = (at.ravel().astype(np.int64) for at in np.indices(now.shape[:2]))
         for begin in range(0, len(nodes), AT_ONCE):

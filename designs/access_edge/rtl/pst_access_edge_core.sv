@@ -150,13 +150,13 @@ module pst_access_edge_core
   assign unused_head_valid = head.valid;
   logic [1:0] head_empty_q, head_known_q;
   logic [31:0] age;
-  logic queue_read, queue_read_q, aqm_read, aqm_read_q, tree_read, tree_read_q;
+  logic queue_read, queue_read_q, aqm_read, aqm_read_q, hierarchy_read, hierarchy_read_q;
   aqm_cfg_t aqm_found;
-  shaper_cfg_t queue_shaper, tree_shaper;
-  logic [QueueIdWidth-1:0] tree_parent;
-  class_t tree_class;
-  weight_t tree_weight;
-  guarantee_t tree_guarantee;
+  shaper_cfg_t queue_shaper, hierarchy_shaper;
+  logic [QueueIdWidth-1:0] hierarchy_parent;
+  class_t hierarchy_class;
+  weight_t hierarchy_weight;
+  guarantee_t hierarchy_guarantee;
   logic read_valid;
   shaper_cfg_t read_shaper_q;
   class_t read_class_q;
@@ -296,22 +296,23 @@ module pst_access_edge_core
       aqm_read_q <= 1'b1;
       read_aqm_q <= aqm_found;
     end
-    if (tree_read) begin
-      tree_read_q      <= 1'b1;
-      m_read_parent_o  <= tree_parent;
-      read_class_q     <= tree_class;
-      read_weight_q    <= tree_weight;
-      read_guarantee_q <= tree_guarantee;
-      if (s_read_i.what != SetQueue) read_shaper_q <= tree_shaper;
+    if (hierarchy_read) begin
+      hierarchy_read_q      <= 1'b1;
+      m_read_parent_o       <= hierarchy_parent;
+      read_class_q          <= hierarchy_class;
+      read_weight_q         <= hierarchy_weight;
+      read_guarantee_q      <= hierarchy_guarantee;
+      if (s_read_i.what != SetQueue) read_shaper_q <= hierarchy_shaper;
     end
     if (read_valid || rst_i) begin
-      queue_read_q <= 1'b0;
-      aqm_read_q   <= 1'b0;
-      tree_read_q  <= 1'b0;
+      queue_read_q     <= 1'b0;
+      aqm_read_q       <= 1'b0;
+      hierarchy_read_q <= 1'b0;
     end
   end
 
-  assign read_valid = ((queue_read_q && aqm_read_q) || s_read_i.what != SetQueue) && (tree_read_q || !Hierarchy) && s_read_i.valid;
+  assign read_valid = ((queue_read_q && aqm_read_q) || s_read_i.what != SetQueue) && (hierarchy_read_q || !Hierarchy)
+                    && s_read_i.valid;
 
   assign m_read_o = '{
       valid: read_valid, shaper: read_shaper_q, class_: read_class_q, weight: read_weight_q, guarantee: read_guarantee_q, aqm: read_aqm_q
@@ -402,12 +403,12 @@ module pst_access_edge_core
     assign ahead_room              = 1'b0;
     assign credit                  = out_take;
     assign s_hierarchy_cfg_ready_o = 1'b1;
-    assign tree_read               = 1'b0;
-    assign tree_shaper             = '0;
-    assign tree_parent             = '0;
-    assign tree_class              = '0;
-    assign tree_weight             = '0;
-    assign tree_guarantee          = '0;
+    assign hierarchy_read          = 1'b0;
+    assign hierarchy_shaper        = '0;
+    assign hierarchy_parent        = '0;
+    assign hierarchy_class         = '0;
+    assign hierarchy_weight        = '0;
+    assign hierarchy_guarantee     = '0;
     assign hierarchy_init_done     = 1'b1;
 
     logic unused_hierarchy;
@@ -453,9 +454,9 @@ module pst_access_edge_core
         .s_cfg_id_i(s_hierarchy_cfg_id_i), .s_cfg_shaper_i(s_hierarchy_cfg_i.shaper), .s_cfg_parent_i(s_hierarchy_cfg_parent_i),
         .s_cfg_class_i(s_hierarchy_cfg_i.class_), .s_cfg_weight_i(s_hierarchy_cfg_i.weight),
         .s_cfg_guarantee_i(s_hierarchy_cfg_i.guarantee),
-        .s_look_valid_i(s_read_i.valid && !tree_read_q), .s_look_what_i(s_read_i.what), .s_look_id_i(s_read_id_i),
-        .m_look_valid_o(tree_read), .m_look_shaper_o(tree_shaper), .m_look_parent_o(tree_parent), .m_look_class_o(tree_class),
-        .m_look_weight_o(tree_weight), .m_look_guarantee_o(tree_guarantee),
+        .s_look_valid_i(s_read_i.valid && !hierarchy_read_q), .s_look_what_i(s_read_i.what), .s_look_id_i(s_read_id_i),
+        .m_look_valid_o(hierarchy_read), .m_look_shaper_o(hierarchy_shaper), .m_look_parent_o(hierarchy_parent),
+        .m_look_class_o(hierarchy_class), .m_look_weight_o(hierarchy_weight), .m_look_guarantee_o(hierarchy_guarantee),
         .init_done_o(hierarchy_init_done)
     );
 

@@ -165,7 +165,7 @@ module pst_control
   logic        pending_q, pending_d;
   logic        no_command, no_command_q;
   logic [31:0] command_q, command_d, lost_frames;
-  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_tree_next, share_exists;
+  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_hierarchy_next, share_exists;
   logic        is_find, is_find_set;
   set_e        find_what;
   op_e         find_op_q, find_op_d;
@@ -177,7 +177,7 @@ module pst_control
   logic        window_write;
   logic [ 4:0] window_word, cause;
   logic [31:0] window_data;
-  tree_setting_t hierarchy_q, hierarchy_d, hierarchy;
+  hierarchy_setting_t hierarchy_q, hierarchy_d, hierarchy;
 
   logic [QueueIdW-1:0] queue_q, queue_d;
   settings_t settings_q, settings_d, settings;
@@ -224,7 +224,7 @@ module pst_control
       .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy), .find_any_i(s_find_i.keys != '0),
       .is_write_o(is_write), .is_provision_o(is_provision), .is_hierarchy_o(is_hierarchy), .is_share_o(is_share), .is_read_o(is_read),
       .is_scan_o(is_scan), .is_node_o(is_node), .is_find_o(is_find), .is_find_set_o(is_find_set), .find_what_o(find_what),
-      .is_tree_next_o(is_tree_next), .tree_o(hierarchy), .share_exists_o(share_exists), .refuse_o(refuse)
+      .is_hierarchy_next_o(is_hierarchy_next), .hierarchy_o(hierarchy), .share_exists_o(share_exists), .refuse_o(refuse)
   );
 
   always_comb begin
@@ -338,7 +338,8 @@ module pst_control
     end
     if (window_write) begin
       pending_d = 1'b1;
-      command_d = window_word inside {TreeRate, TreeBurst, TreeParent} ? 32'(CommandTreeSubscriberNext) : 32'(CommandProvision);
+      command_d = window_word inside {HierarchyRate, HierarchyBurst, HierarchyParent} ? 32'(CommandTreeSubscriberNext)
+                                                                                      : 32'(CommandProvision);
     end
   end
 
@@ -432,7 +433,7 @@ module pst_control
       busy: state_q != Idle || pending_q,
       reason: refused_q,
       next_queue: start && refuse == RefusalAccepted && (command_q == 32'(CommandWriteNext) || is_provision),
-      next_tree: start && refuse == RefusalAccepted && is_tree_next
+      next_hierarchy: start && refuse == RefusalAccepted && is_hierarchy_next
   };
 
   pst_control_shown #(

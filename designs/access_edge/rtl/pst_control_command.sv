@@ -34,22 +34,22 @@ module pst_control_command
 ) (
     input  logic [31:0]                                         command_i,
     input  pst_access_edge_regs_pkg::pst_access_edge_regs__out_t regs_i,
-    input  logic                                                scanning_i,      // a scan is under way
-    input  logic                                                find_any_i,      // there are keys
+    input  logic                                                scanning_i,          // a scan is under way
+    input  logic                                                find_any_i,          // there are keys
     // which kind it is; one that is none of these, nor a snapshot, does not exist
-    output logic                                                is_write_o,      // settings of a queue
-    output logic                                                is_provision_o,  // these, and class and weight
-    output logic                                                is_hierarchy_o,  // a setting of the hierarchy alone
-    output logic                                                is_share_o,      // a share of memory
-    output logic                                                is_read_o,       // settings are read back
-    output logic                                                is_scan_o,       // a scan
-    output logic                                                is_node_o,       // a snapshot of a class at a node
-    output logic                                                is_find_o,       // a key comes or goes
-    output logic                                                is_find_set_o,   // a setting of headers
-    output set_e                                                find_what_o,     // which one
-    output logic                                                is_tree_next_o,  // `tree_index` steps
-    output tree_setting_t                                       tree_o,          // what is written there, or read
-    output logic                                                share_exists_o,  // class and page size that the window shows are there
+    output logic                                                is_write_o,          // settings of a queue
+    output logic                                                is_provision_o,      // these, and class and weight
+    output logic                                                is_hierarchy_o,      // a setting of the hierarchy alone
+    output logic                                                is_share_o,          // a share of memory
+    output logic                                                is_read_o,           // settings are read back
+    output logic                                                is_scan_o,           // a scan
+    output logic                                                is_node_o,           // a snapshot of a class at a node
+    output logic                                                is_find_o,           // a key comes or goes
+    output logic                                                is_find_set_o,       // a setting of headers
+    output set_e                                                find_what_o,         // which one
+    output logic                                                is_hierarchy_next_o, // `tree_index` steps
+    output hierarchy_setting_t                                  hierarchy_o,         // what is written there, or read
+    output logic                                                share_exists_o,      // class and page size that the window shows are there
     output refusal_e                                            refuse_o
 );
 
@@ -66,7 +66,7 @@ module pst_control_command
   localparam int unsigned FindIntervals = 4 ** FindPrefixLevels;
   localparam int unsigned FindLastLevel = FindPrefixLevels != 0 ? FindPrefixLevels - 1 : 0;
 
-  logic [31:0] queue_index, tree_index, tree_parent, find_item;
+  logic [31:0] queue_index, hierarchy_index, hierarchy_parent, find_item;
 
   assign is_provision_o = command_i == 32'(CommandProvision);
   assign is_write_o     = command_i == 32'(CommandWrite) || command_i == 32'(CommandWriteNext) || is_provision_o;
@@ -77,18 +77,18 @@ module pst_control_command
   assign share_exists_o = ShareClasses != 0 && regs_i.share_class.cls.value <= LastShareClass
                         && regs_i.share_size.value.value <= LastShareSize;
 
-  assign queue_index = regs_i.queue_index.value.value;
-  assign tree_index  = regs_i.tree_index.value.value;
-  assign tree_parent = regs_i.tree_parent.value.value;
-  assign tree_o = '{
+  assign queue_index      = regs_i.queue_index.value.value;
+  assign hierarchy_index  = regs_i.tree_index.value.value;
+  assign hierarchy_parent = regs_i.tree_parent.value.value;
+  assign hierarchy_o = '{
       what: is_provision_o ? SetQueue : command_i == 32'(CommandTreeSubscriberNext) ? SetSubscriber : setting_e'(command_i[1:0]),
-      id: is_provision_o || command_i == 32'(CommandReadBack) ? 32'(queue_index[QueueIdW-1:0]) : 32'(tree_index[QueueIdW-1:0]),
+      id: is_provision_o || command_i == 32'(CommandReadBack) ? 32'(queue_index[QueueIdW-1:0]) : 32'(hierarchy_index[QueueIdW-1:0]),
       shaper: '{
           burst: regs_i.tree_burst.cycles.value,
           exponent: regs_i.tree_rate.exponent.value,
           mantissa: regs_i.tree_rate.mantissa.value
       },
-      parent: 32'(tree_parent[QueueIdW-1:0]),
+      parent: 32'(hierarchy_parent[QueueIdW-1:0]),
       cls: regs_i.tree_class.cls.value[ClassWidth-1:0],
       weight: regs_i.tree_class.weight.value,
       guarantee: '{exponent: regs_i.tree_guarantee.exponent.value, mantissa: regs_i.tree_guarantee.mantissa.value}
@@ -97,23 +97,24 @@ module pst_control_command
   always_comb begin
     refuse_o = RefusalAccepted;
     if (is_hierarchy_o) begin
-      unique case (tree_o.what)
+      unique case (hierarchy_o.what)
         SetQueue: begin
           if (regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
-          if (tree_index >= Queues) refuse_o = RefusalBadIndex;
+          if (hierarchy_index >= Queues) refuse_o = RefusalBadIndex;
         end
         SetSubscriber: begin
-          if (tree_parent >= Nodes) refuse_o = RefusalBadParent;
-          if (tree_index >= (Queues + QueuesPerSubscriber - 1) / QueuesPerSubscriber) refuse_o = RefusalBadIndex;
+          if (hierarchy_parent >= Nodes) refuse_o = RefusalBadParent;
+          if (hierarchy_index >= (Queues + QueuesPerSubscriber - 1) / QueuesPerSubscriber) refuse_o = RefusalBadIndex;
         end
         SetNode: begin
-          if (tree_parent >= Ports) refuse_o = RefusalBadParent;
-          if (tree_index >= Nodes) refuse_o = RefusalBadIndex;
+          if (hierarchy_parent >= Ports) refuse_o = RefusalBadParent;
+          if (hierarchy_index >= Nodes) refuse_o = RefusalBadIndex;
         end
-        default: if (tree_index >= Ports) refuse_o = RefusalBadIndex;
+        default: if (hierarchy_index >= Ports) refuse_o = RefusalBadIndex;
       endcase
-    end else if (is_read_o && tree_o.what != SetQueue) begin
-      if (tree_index >= (tree_o.what == SetSubscriber ? Queues / QueuesPerSubscriber : tree_o.what == SetNode ? Nodes : Ports))
+    end else if (is_read_o && hierarchy_o.what != SetQueue) begin
+      if (hierarchy_index >= (hierarchy_o.what == SetSubscriber ? Queues / QueuesPerSubscriber
+                                                                : hierarchy_o.what == SetNode ? Nodes : Ports))
         refuse_o = RefusalBadIndex;
     end else if (is_share_o) begin
       if (regs_i.share_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
@@ -175,6 +176,6 @@ module pst_control_command
     endcase
   end
 
-  assign is_tree_next_o = command_i == 32'(CommandTreeSubscriberNext);
+  assign is_hierarchy_next_o = command_i == 32'(CommandTreeSubscriberNext);
 
 endmodule

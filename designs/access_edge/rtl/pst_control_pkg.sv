@@ -47,7 +47,7 @@ package pst_control_pkg;
     class_t      cls;
     weight_t     weight;
     guarantee_t  guarantee;
-  } tree_setting_t;
+  } hierarchy_setting_t;
 
   // The scan for the busiest queues.
   localparam int unsigned ScanWidth = 38;    // 64 byte per cycle through 2^32 cycles
@@ -74,7 +74,7 @@ package pst_control_pkg;
     logic       busy;
     logic [2:0] reason;       // refusal_e: why the last command was refused
     logic       next_queue;   // the index steps in this cycle
-    logic       next_tree;
+    logic       next_hierarchy;
   } status_t;
 
   // Words of the window.
@@ -87,10 +87,10 @@ package pst_control_pkg;
     QueueAqmTarget    = 5'h17,
     QueueAqmInterval  = 5'h18,
     QueueClass        = 5'h19,
-    TreeRate          = 5'h1b,
-    TreeBurst         = 5'h1c,
-    TreeParent        = 5'h1d,
-    TreeClass         = 5'h1e
+    HierarchyRate     = 5'h1b,
+    HierarchyBurst    = 5'h1c,
+    HierarchyParent   = 5'h1d,
+    HierarchyClass    = 5'h1e
   } word_e;
 
 endpackage

@@ -111,7 +111,7 @@ module pst_control_shown
     regs_o.status.refused.next        = status_i.reason != '0;
     regs_o.status.reason.next         = status_i.reason;
     regs_o.queue_index.value.incr     = status_i.next_queue;
-    regs_o.tree_index.value.incr      = status_i.next_tree;
+    regs_o.tree_index.value.incr      = status_i.next_hierarchy;
     // The register block waits for one answer at a time, whichever of the two was written. A read of the window is 0.
     regs_o.queue_command.wr_ack       = answer_i;
     regs_o.execute.wr_ack             = answer_i;
@@ -141,12 +141,12 @@ module pst_control_shown
     regs_o.queue_aqm_target.ticks.we        = window_write_i && window_word_i == QueueAqmTarget;
     regs_o.queue_aqm_interval.ticks.we      = window_write_i && window_word_i == QueueAqmInterval;
     regs_o.queue_class.cls.we               = window_write_i && window_word_i == QueueClass;
-    regs_o.tree_rate.mantissa.we            = window_write_i && window_word_i == TreeRate;
-    regs_o.tree_rate.exponent.we            = window_write_i && window_word_i == TreeRate;
-    regs_o.tree_burst.cycles.we             = window_write_i && window_word_i == TreeBurst;
-    regs_o.tree_parent.value.we             = window_write_i && window_word_i == TreeParent;
-    regs_o.tree_class.cls.we                = window_write_i && window_word_i == TreeClass;
-    regs_o.tree_class.weight.we             = window_write_i && window_word_i == TreeClass;
+    regs_o.tree_rate.mantissa.we            = window_write_i && window_word_i == HierarchyRate;
+    regs_o.tree_rate.exponent.we            = window_write_i && window_word_i == HierarchyRate;
+    regs_o.tree_burst.cycles.we             = window_write_i && window_word_i == HierarchyBurst;
+    regs_o.tree_parent.value.we             = window_write_i && window_word_i == HierarchyParent;
+    regs_o.tree_class.cls.we                = window_write_i && window_word_i == HierarchyClass;
+    regs_o.tree_class.weight.we             = window_write_i && window_word_i == HierarchyClass;
 
     regs_o.in.packets.value.next   = snapshot_i.accepted.packets;
     regs_o.in.bytes.value.next     = snapshot_i.accepted.bytes;

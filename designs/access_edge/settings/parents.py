@@ -44,14 +44,14 @@ class Parents:
         self._config, self._fail = config, fail
         self._settings: dict[tuple[str, int], ParentSettings] = {}
 
-    def _tree(self, key: KeyPath) -> Hierarchy:
+    def _hierarchy(self, key: KeyPath) -> Hierarchy:
         if self._config.hierarchy is None:
             self._fail(key, f"is there, but configuration {self._config.name} has no hierarchy")
         return self._config.hierarchy
 
     def count(self, kind: str, key: KeyPath) -> int:
         """Return how many subscribers, nodes or ports there are."""
-        hierarchy = self._tree(key)
+        hierarchy = self._hierarchy(key)
         return self._config.queues // hierarchy.queues_per_subscriber if kind == "subscribers" else int(getattr(hierarchy, kind))
 
     def idents(self, kind: str, ranges: tuple[tuple[int, int], ...], key: KeyPath) -> list[int]:

@@ -91,7 +91,7 @@ class Mix:
         self.jumbo = self.rng.random() < 0.25 and not self.plain
         self.largest = LARGEST_JUMBO if self.jumbo else LARGEST
         self.weighted = self.rng.random() < 0.6
-        self.hierarchy = self._tree(fastest / 2 if self.plain else slowest, fastest)
+        self.hierarchy = self._hierarchy(fastest / 2 if self.plain else slowest, fastest)
         self.flows = self._flows()
         self._load()
         self.rest = self._rest()
@@ -112,7 +112,7 @@ class Mix:
     def _weight(self) -> int:
         return self.rng.choice([1, 1, 2] if self.plain else [1, 1, 2, 3, 8]) if self.weighted else 1
 
-    def _tree(self, slowest: float, fastest: float) -> Hierarchy:
+    def _hierarchy(self, slowest: float, fastest: float) -> Hierarchy:
         rng = self.rng
         rate = self._round(np.exp(rng.uniform(np.log(slowest), np.log(fastest))) / 8)
         self.slowest = rate / 2
@@ -340,8 +340,8 @@ class Rated(Mix):
 
     kind: str = "random"
 
-    def _tree(self, slowest: float, fastest: float) -> Hierarchy:
-        rng, hierarchy = self.rng, super()._tree(slowest, fastest)
+    def _hierarchy(self, slowest: float, fastest: float) -> Hierarchy:
+        rng, hierarchy = self.rng, super()._hierarchy(slowest, fastest)
         fair = hierarchy.nodes[0].rate / len(hierarchy.subscribers)
         for subscriber in hierarchy.subscribers.values():
             subscriber.rate = self._round(fair * rng.uniform(0.45, 2.25))
@@ -399,8 +399,8 @@ class Unsteady(Mix):
         super().__post_init__()
         self.changes = self._changes()
 
-    def _tree(self, slowest: float, fastest: float) -> Hierarchy:
-        hierarchy = super()._tree(slowest, fastest)
+    def _hierarchy(self, slowest: float, fastest: float) -> Hierarchy:
+        hierarchy = super()._hierarchy(slowest, fastest)
         # A node with a rate below a port with one, and a subscriber with a rate below either, holds back for as long as its burst makes up
         # for it: what it is sent is right over such a time, not at every moment.
         for queue, leaf in hierarchy.queues.items():

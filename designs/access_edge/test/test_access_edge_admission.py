@@ -47,7 +47,7 @@ def test_a_greedy_queue_costs_the_others_nothing(settings: tuple[str, ...], tmp_
 # Configurations with a hierarchy: what the scenario needs there, so that the backup would soon hold all pages: of small frames
 # where there are many, as a queue has 65,535 packets and 16 MB at most.
 FAST = ("traffic.3.constant.rate=4 Gbit/s", "traffic.3.constant.size=600", "duration=200 ms")
-TREES = {
+HIERARCHIES = {
     "tree_64": (),
     "tree_codel_64": (),
     "tree_2048": FAST,
@@ -66,9 +66,9 @@ WITHOUT = {"live_tree_16"}  # README.md, "Which have an admission"
 
 def test_hierarchies_have_an_admission() -> None:
     """All of them but one that says why not, with as many classes as the hierarchy."""
-    trees = {name: configs.load(name) for name in configs.names() if getattr(configs.load(name), "hierarchy", None)}
-    assert {name for name, config in trees.items() if config.admission is None} == WITHOUT and set(TREES) <= set(trees)
-    assert all(config.admission.classes == config.hierarchy.classes for config in trees.values() if config.admission)
+    hierarchies = {name: configs.load(name) for name in configs.names() if getattr(configs.load(name), "hierarchy", None)}
+    assert {name for name, config in hierarchies.items() if config.admission is None} == WITHOUT and set(HIERARCHIES) <= set(hierarchies)
+    assert all(config.admission.classes == config.hierarchy.classes for config in hierarchies.values() if config.admission)
 
 
 @pytest.mark.slow
@@ -92,10 +92,10 @@ def test_400_customers_fill_the_memory_of_an_access_node(tmp_path: Path) -> None
     assert alone["packets"]["dropped"]["no_page"] > 0 and alone["throughput_bps"] < shared["throughput_bps"]
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", HIERARCHIES)
 def test_the_call_of_a_home_loses_nothing(name: str, tmp_path: Path) -> None:
     """The backup has all that it may have, and goes on; the call of the highest class loses nothing, nor do the others."""
-    result = result_of(tmp_path, f"device.config={name}", *TREES[name])
+    result = result_of(tmp_path, f"device.config={name}", *HIERARCHIES[name])
     pages = 65536 if name == "tree_262144" else sum(memory.pages for memory in configs.load(name).memories)
     packets = {row["name"]: row["in_packets"] for row in result["queues"]}
     assert lost(result)["backup"] > 500 and packets["call"] >= 20

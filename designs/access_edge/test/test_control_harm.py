@@ -36,7 +36,7 @@ from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror,
 from penstock.driver.carrier import CarrierError
 from penstock.engine import engine
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, store_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import common_pb2, counters_pb2, device_pb2, hierarchy_pb2, queues_pb2, registers_pb2, store_pb2, subscribers_pb2
 
 Code = grpc.StatusCode
 BOUND = 512 << 20  # bytes more than at rest: docs/control.md
@@ -411,14 +411,14 @@ def _varint(value: int) -> bytes:
 def sound(rng: random.Random) -> dict[str, Any]:
     """A message that each method could get."""
     subscriber = home(f"f{rng.randrange(20)}", node=rng.randrange(4))
-    gate, parent = queues_pb2.GateRequest(subscribers=["f1", "f2"]), tree_pb2.Node(index=1, rate_bps=10**9, port=1, name="x")
+    gate, parent = queues_pb2.GateRequest(subscribers=["f1", "f2"]), hierarchy_pb2.Node(index=1, rate_bps=10**9, port=1, name="x")
     name = registers_pb2.RegisterName(address=8)
     of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber="f1", position=1))
     aqm = queues_pb2.SetAqmRequest(subscribers=["f1"], aqm=common_pb2.Aqm(ecn=True, settings={"target": "5 ms"}))
     one, queue, node = (
         subscribers_pb2.GetSubscriberRequest(name="f1"),
         queues_pb2.GetQueueRequest(queue=of),
-        tree_pb2.GetNodeRequest(index=1),
+        hierarchy_pb2.GetNodeRequest(index=1),
     )
     change = [subscribers_pb2.Change(replace=subscriber), subscribers_pb2.Change(delete=subscribers_pb2.DeleteSubscriberRequest(name="f1"))]
     return {
@@ -724,7 +724,7 @@ def test_a_device_that_was_reset_while_it_did_not_answer() -> None:
     card = Card(configs.load(CONFIG))
     plant = plant_of(card)
     plant.change([lambda: home("a", node=1, rate_bps=10**8)])
-    plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+    plant.set_parent("node", hierarchy_pb2.Node(index=1, rate_bps=10**9, port=1))
     sweep = Sweep(plant, 0.01)
     sweep.start()
     try:

@@ -26,7 +26,7 @@ from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, headers_pb2
 from penstock.v1 import subscribers_pb2 as pb
 
-TREE = {"config": CONFIG, "overrides": {"queue_id": "headers", "headers": {"profiles": 8, "entries": 256}}}
+HIERARCHY = {"config": CONFIG, "overrides": {"queue_id": "headers", "headers": {"profiles": 8, "entries": 256}}}
 
 
 def drawn_match(rng: random.Random) -> pb.Match:
@@ -252,7 +252,7 @@ def test_frames_go_by_what_is_set(unknown: int | None, tmp_path: Path) -> None:
         kinds=["mpls", "pppoe", "two_tags", "outer_tag", "ipv4", "ipv6"],
     )  # fmt: skip
     expected: dict[int, int] = {}
-    with penstock.open(TREE, seed=rng.getrandbits(30)) as device:
+    with penstock.open(HIERARCHY, seed=rng.getrandbits(30)) as device:
         edge = Edge(device, tmp_path / "intent.sqlite")
         edge.plant.set_headers(given)
         there: dict[str, Subscriber] = {}

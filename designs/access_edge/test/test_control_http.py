@@ -38,7 +38,7 @@ from penstock.driver.in_process import InProcess
 from penstock.engine.run import Request, prepare
 from penstock.errors import UserError
 from penstock.paths import DESIGNS, ROOT
-from penstock.v1 import subscribers_pb2, tree_pb2
+from penstock.v1 import hierarchy_pb2, subscribers_pb2
 
 CONTROL = DESIGNS / "access_edge/control"
 ODD = 'a "b" <i>\\'  # a name that needs care in labels, JSON and HTML
@@ -61,7 +61,7 @@ def _plant(config: str = "tree_64") -> Iterator[Plant]:
     with contextlib.closing(InProcess(run.plan.job)) as carrier, contextlib.closing(Intent(None)) as intent:
         plant = Plant(carrier, ask(carrier), intent)
         plant.restore()
-        plant.set_parent("node", tree_pb2.Node(index=0, rate_bps=LINE, name="tower"))
+        plant.set_parent("node", hierarchy_pb2.Node(index=0, rate_bps=LINE, name="tower"))
         wanted = [
             _subscriber(FULL, 0, 0, 3),
             _subscriber(ODD, 1, 0, 3),
@@ -538,7 +538,7 @@ def test_a_limit_of_the_scenario_is_read_back() -> None:
         plant.restore()
         limits = plant.limits_of["node"]
         assert limits[0] == pytest.approx(LINE, rel=1e-4) and metrics.limit_of(plant, "node", 3) is None
-        plant.set_parent("node", tree_pb2.Node(index=3, rate_bps=5_000_000))
+        plant.set_parent("node", hierarchy_pb2.Node(index=3, rate_bps=5_000_000))
         assert metrics.limit_of(plant, "node", 3) == 5_000_000 and metrics.limit_of(plant, "class", 0) is None
 
 
@@ -673,8 +673,8 @@ def test_in_a_browser(tmp_path: Path) -> None:
         until(page, "document.querySelectorAll('#top tbody button').length >= 3")
         first = page.inner_text("#totals")
         until(page, f"document.querySelector('#totals').innerText !== {json.dumps(first)}")  # it goes on
-        assert page.inner_text("#tree").count("tower") == 1 and "tail_drop_packets" in page.inner_text("#reasons")
-        assert page.evaluate("document.querySelector('#tree tbody tr td.full').parentElement.cells[0].textContent") == "tower"
+        assert page.inner_text("#hierarchy").count("tower") == 1 and "tail_drop_packets" in page.inner_text("#reasons")
+        assert page.evaluate("document.querySelector('#hierarchy tbody tr td.full').parentElement.cells[0].textContent") == "tower"
         figures = page.inner_text("#totals")
         assert "tower" in figures and "/s" in figures and "of 4,096 packets" in figures, figures
         assert page.evaluate("[...document.querySelectorAll('.plot .y')].every(one => one.children.length === 3)")
@@ -716,10 +716,12 @@ def test_an_operators_first_questions(tmp_path: Path) -> None:
         sweep.start()
         stack.callback(sweep.stop)
         page = stack.enter_context(browsing(stack.enter_context(pages(plant, sweep, "127.0.0.1:0"))))
-        until(page, "document.querySelectorAll('#tree tbody td.full').length >= 5", 8 * SECONDS)
-        names = page.evaluate("[...document.querySelectorAll('#tree tbody td.full')].map(one => one.parentElement.cells[0].textContent)")
+        until(page, "document.querySelectorAll('#hierarchy tbody td.full').length >= 5", 8 * SECONDS)
+        names = page.evaluate(
+            "[...document.querySelectorAll('#hierarchy tbody td.full')].map(one => one.parentElement.cells[0].textContent)"
+        )
         assert all(112 <= int(name.removeprefix("node ")) <= 127 for name in names if name.startswith("node ")), names
-        assert page.evaluate("document.querySelector('#tree').innerText").count("500 Mbit/s") >= 5
+        assert page.evaluate("document.querySelector('#hierarchy').innerText").count("500 Mbit/s") >= 5
         until(page, "/drops now\\s+[0-9.]+ ?k?\\/s/.test(document.querySelector('#totals').innerText)", 4 * SECONDS)
         assert "tail drop packets" in page.inner_text("#totals") and "of 131,072 packets" in page.inner_text("#totals")
         page.fill("#q", "heavy")

@@ -17,7 +17,7 @@ from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import memory, metrics
 from penstock.designs.access_edge.control.codes import Codes
-from penstock.designs.access_edge.control.facts import ONE_CLASS_SINCE, Facts, Sharing, Tree, ask
+from penstock.designs.access_edge.control.facts import ONE_CLASS_SINCE, Facts, Hierarchy, Sharing, ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.memory import Memory, OfClass
 from penstock.designs.access_edge.control.plant import Plant
@@ -176,7 +176,7 @@ def test_an_import_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_sharing_costs_no_write(minor: int, writes: float) -> None:
     """Four queues of four classes and rates: a write for the rate and one for the class, which is that of memory, too. An older device is
     told it twice."""
-    facts = Facts(minor, 64, PAGES, 1522, 10_000_000, 8, True, "none", Tree(4, 4, 2, 4), Sharing(4))
+    facts = Facts(minor, 64, PAGES, 1522, 10_000_000, 8, True, "none", Hierarchy(4, 4, 2, 4), Sharing(4))
     without = replace(facts, admission=None)
     lengths = []
     for some in (facts, without):

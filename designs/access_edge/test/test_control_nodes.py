@@ -11,7 +11,7 @@ import pytest
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import sweep as sweeps
-from penstock.designs.access_edge.control.facts import Tree
+from penstock.designs.access_edge.control.facts import Hierarchy
 from penstock.designs.access_edge.control.sweep import COLUMNS, OUT_B, Sweep
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, home, plant_of
 from penstock.driver.carrier import READ, TIME, WAIT, WRITE
@@ -23,7 +23,7 @@ FACTS = SimpleNamespace(
     queues=64,
     busiest=0,
     clock_hz=CLOCK,
-    hierarchy=Tree(4, NODES, 4, CLASSES),
+    hierarchy=Hierarchy(4, NODES, 4, CLASSES),
     queues_per_subscriber=4,
     aqm="codel",
     node_counters=True,
@@ -214,7 +214,7 @@ def test_sums_that_an_earlier_version_kept_go_on() -> None:
 def test_sums_of_other_ports_and_classes_begin_anew() -> None:
     """A store of an earlier version may be of a device that has as many nodes and other ports and classes: what it has of nodes goes on."""
     device, kept = Counter(), cast(dict[str, bytes], {})
-    sweep = sweep_of(device, kept, SimpleNamespace(**vars(FACTS) | {"hierarchy": Tree(4, NODES, 6, CLASSES + 1)}))
+    sweep = sweep_of(device, kept, SimpleNamespace(**vars(FACTS) | {"hierarchy": Hierarchy(4, NODES, 6, CLASSES + 1)}))
     sweep._by_node = np.full((NODES, CLASSES + 1, len(COLUMNS)), 3, dtype=np.uint64)
     for level in sweep._sums.values():
         level[:] = 7

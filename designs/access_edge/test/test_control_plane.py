@@ -65,7 +65,7 @@ from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
 from penstock.paths import ROOT
 from penstock.testing.testkit import seed
-from penstock.v1 import audit_pb2, common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import audit_pb2, common_pb2, counters_pb2, device_pb2, hierarchy_pb2, queues_pb2, registers_pb2, subscribers_pb2
 
 
 def drawn(rng: random.Random, name: str, guarantees: bool = False) -> Subscriber:
@@ -216,8 +216,8 @@ def test_what_another_has_changed_is_found() -> None:
     plant = plant_of(mirror)
     plant.change([lambda: home("a", node=1, rate_bps=10**8), lambda: home("b")])
     plant.change([lambda: "b"])
-    plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
-    plant.set_parent("port", tree_pb2.Port(index=1, rate_bps=10**9))
+    plant.set_parent("node", hierarchy_pb2.Node(index=1, rate_bps=10**9, port=1))
+    plant.set_parent("port", hierarchy_pb2.Port(index=1, rate_bps=10**9))
     assert differences(plant) == []
     rate = mirror.queues[2][0]
     mirror.queues[5] = (*mirror.queues[5][:2], 100, *mirror.queues[5][3:])  # dropped all, as nobody has it
@@ -244,14 +244,14 @@ def test_nodes_hang_where_the_device_has_them(tmp_path: Path) -> None:
     with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
 
         def told(port: int | None = None) -> list[tuple[int, int]]:
-            return [(node.index, node.port) for node in client.nodes.List(tree_pb2.ListNodesRequest(port=port)).nodes]
+            return [(node.index, node.port) for node in client.nodes.List(hierarchy_pb2.ListNodesRequest(port=port)).nodes]
 
         assert told() == [(0, 0), (1, 1), (2, 0), (3, 1)] and told(1) == [(1, 1), (3, 1)] and plant.port_of.tolist() == [0, 1, 0, 1]
-        assert client.nodes.Set(tree_pb2.Node(index=1, rate_bps=10**8)).port == 1 == mirror.parents["node", 1][2]
+        assert client.nodes.Set(hierarchy_pb2.Node(index=1, rate_bps=10**8)).port == 1 == mirror.parents["node", 1][2]
         assert main(["ctl", "--server", place, "node", "set", "3", "--rate", "1Mbit/s"]) == 0 and mirror.parents["node", 3][2] == 1
         assert main(["ctl", "--server", place, "node", "set", "3", "--port", "0"]) == 0 and mirror.parents["node", 3][2] == 0
         assert told() == [(0, 0), (1, 1), (2, 0), (3, 0)]
-    plant.intent.put_parent("node", 0, 0, tree_pb2.Node(index=0).SerializeToString())  # as an earlier version has noted port 0
+    plant.intent.put_parent("node", 0, 0, hierarchy_pb2.Node(index=0).SerializeToString())  # as an earlier version has noted port 0
     plant.intent.close()
     mirror.parents = {("node", index): (1, 0, 1) for index in range(4)}
     plant = plant_of(mirror, store)
@@ -265,7 +265,7 @@ def test_changes_go_on_beside_a_comparison(monkeypatch: pytest.MonkeyPatch) -> N
     plant = plant_of(Mirror(configs.load(CONFIG)))
     plant.change([lambda number=number: home(f"h{number}") for number in range(16)])
     for index in range(4):
-        plant.set_parent("node", tree_pb2.Node(index=index, rate_bps=10**9))
+        plant.set_parent("node", hierarchy_pb2.Node(index=index, rate_bps=10**9))
     lock, parts = plant.lock, list[int]()
 
     class Watched:
@@ -279,7 +279,7 @@ def test_changes_go_on_beside_a_comparison(monkeypatch: pytest.MonkeyPatch) -> N
             if number < 16:  # what comes next goes, what was there changes, and what had gone comes
                 others = [f"h{place}" for place in (number + 1, number - 1) if f"h{place}" in plant.index_of]
                 plant.change([*(lambda name=name: name for name in others), lambda: home(f"new {number}", node=number % 4)])
-            plant.set_parent("node", tree_pb2.Node(index=number % 4, rate_bps=10**8 + number, port=number % 2))
+            plant.set_parent("node", hierarchy_pb2.Node(index=number % 4, rate_bps=10**8 + number, port=number % 2))
             plant.lock = self
 
     monkeypatch.setattr(compare, "AT_ONCE", 4)
@@ -296,22 +296,22 @@ def test_a_node_that_the_device_does_not_take(tmp_path: Path) -> None:
         before = dict(plant.nodes), plant.port_of.tolist(), dict(mirror.parents)
         mirror.refuses = 0
         with pytest.raises(Problem, match="refused .*taken back") as caught:
-            plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**8))
+            plant.set_parent("node", hierarchy_pb2.Node(index=1, rate_bps=10**8))
         assert caught.value.code == grpc.StatusCode.ABORTED and not plant.stale and differences(plant) == []
         assert before == (plant.nodes, plant.port_of.tolist(), mirror.parents) and plant.intent.nodes() == list(plant.nodes.values())
         if not known:
-            plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+            plant.set_parent("node", hierarchy_pb2.Node(index=1, rate_bps=10**9, port=1))
     made = plant.revision
     mirror.fails_after = 0
     with pytest.raises(Problem, match="the bus is gone; it is intended") as caught:
-        plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**7))
+        plant.set_parent("node", hierarchy_pb2.Node(index=1, rate_bps=10**7))
     assert caught.value.code == grpc.StatusCode.UNAVAILABLE and plant.stale
     mirror.fails_after = None
     plant.restore()
     assert differences(plant) == [] and plant.nodes[1].rate_bps == 10**7 and plant.nodes[1].version == made + 1
     mirror.refuses = 0
     with pytest.raises(Problem, match="refused"):
-        plant.set_parent("port", tree_pb2.Port(index=1))
+        plant.set_parent("port", hierarchy_pb2.Port(index=1))
     plant.intent.close()
     assert plant_of(mirror, path).revision == made + 2  # no version comes twice
 
@@ -484,7 +484,7 @@ def test_what_is_wrong_names_its_field(served: Any) -> None:
         assert problem.status().ByteSize() < 2_000
     name, write = registers_pb2.RegisterName, registers_pb2.WriteRegistersRequest
     for call, words, asked in (
-        (client.nodes.Set, "index: the device has nodes", tree_pb2.Node(index=77)),
+        (client.nodes.Set, "index: the device has nodes", hierarchy_pb2.Node(index=77)),
         (client.registers.Read, "registers[0]: the device has no register 'none'",
          registers_pb2.ReadRegistersRequest(registers=[name(register="none")])),
         (client.registers.Read, "registers[1]: names no register", registers_pb2.ReadRegistersRequest(registers=[name(address=0), name()])),
@@ -1231,7 +1231,7 @@ def test_a_kill_of_the_device(tmp_path: Path) -> None:
         start("--device", str(device), "--store", str(store), "--listen", control)
         with Client(control) as client:
             client.provision(home(f"home-{n}", node=n) for n in range(3))
-            client.nodes.Set(tree_pb2.Node(index=1, rate_bps=10**8))
+            client.nodes.Set(hierarchy_pb2.Node(index=1, rate_bps=10**8))
             own.kill()
             own.wait()
             close = queues_pb2.GateRequest(subscribers=["home-1"])
@@ -1317,7 +1317,7 @@ def test_a_device_that_was_lost_is_set_first(tmp_path: Path) -> None:
                 with pytest.raises(Problem, match="the device was gone, and is not set anew yet"):
                     plant.change([lambda: home("b")])
                 with pytest.raises(Problem, match="the device was gone, and is not set anew yet"):
-                    plant.set_parent("node", tree_pb2.Node(index=1))
+                    plant.set_parent("node", hierarchy_pb2.Node(index=1))
             assert plant.stale and not anew.writes
             plant.restore()
             assert not plant.stale and differences(plant) == []

@@ -16,7 +16,7 @@ from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.testing.control import CONFIG, HeaderMirror, Mirror, plant_of
 from penstock.errors import UserError
-from penstock.v1 import common_pb2, plans_pb2, tree_pb2
+from penstock.v1 import common_pb2, hierarchy_pb2, plans_pb2
 
 SECRET = b"a secret of ours"
 
@@ -24,7 +24,7 @@ SECRET = b"a secret of ours"
 def plans(plant: Plant) -> None:
     for name, limit in (("gold", 10), ("lead", 5)):
         plant.set_plan(plans_pb2.Plan(name=name, queues=[common_pb2.QueueSettings(limit_packets=limit)]))
-    plant.set_parent("node", tree_pb2.Node(index=2, name="olt-2"))
+    plant.set_parent("node", hierarchy_pb2.Node(index=2, name="olt-2"))
 
 
 @contextlib.contextmanager

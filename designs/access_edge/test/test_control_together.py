@@ -41,7 +41,7 @@ from penstock.driver.carrier import CarrierError
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, queues_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import common_pb2, hierarchy_pb2, queues_pb2, subscribers_pb2
 
 
 def drawn(rng: random.Random, name: str, wrong: float = 0.0, guarantees: bool = False) -> Subscriber:
@@ -980,8 +980,8 @@ def test_versions_go_on_after_a_restart(tmp_path: Path) -> None:
         lambda plant: plant.change([lambda: home("gone")]),
         lambda plant: plant.change([lambda: "gone"]),
         lambda plant: plant.change([lambda: home("short"), lambda: "short"]),
-        lambda plant: plant.set_parent("node", tree_pb2.Node(index=1)),
-        lambda plant: plant.set_parent("port", tree_pb2.Port(index=1)),
+        lambda plant: plant.set_parent("node", hierarchy_pb2.Node(index=1)),
+        lambda plant: plant.set_parent("port", hierarchy_pb2.Port(index=1)),
     )
     plant = plant_with(Intent(path))
     for step in steps:

@@ -14,7 +14,7 @@ from penstock.errors import UserError
 from penstock.testing.testkit import seed
 
 SMALL = {"config": "headers_16", "overrides": {"headers.profiles": 7, "headers.entries": 256}}
-TREE = {"config": "tree_64", "overrides": {"queue_id": "headers", "headers": {"profiles": 8, "entries": 256}}}
+HIERARCHY = {"config": "tree_64", "overrides": {"queue_id": "headers", "headers": {"profiles": 8, "entries": 256}}}
 BY_CLASS = {"class_of": "dscp", "classes": ["32-63", "16-31", "0-15"]}
 GIVEN = ("outer_tag", "mpls", "pppoe", "two_tags", "ipv6", "ipv4")
 VALUES = (46, 20, 3)  # a DSCP of each class
@@ -52,7 +52,7 @@ def expected(match: matches.Match, number: int, there: dict[matches.Match, tuple
 
 
 @pytest.mark.parametrize(
-    ("device", "unknown"), [(SMALL, "drop"), (SMALL, 15), (TREE, 63)], ids=["small", "small with a default", "with a hierarchy"]
+    ("device", "unknown"), [(SMALL, "drop"), (SMALL, 15), (HIERARCHY, 63)], ids=["small", "small with a default", "with a hierarchy"]
 )
 @pytest.mark.parametrize("kinds", [(), GIVEN], ids=["kinds of subscribers", "given kinds"])
 def test_random_changes(device: dict[str, Any], unknown: str | int, kinds: tuple[str, ...]) -> None:
@@ -71,7 +71,7 @@ def random_changes(device: dict[str, Any], unknown: str | int, kinds: tuple[str,
     headers = BY_CLASS | {"unknown": unknown, "kinds": list(kinds)}
     settings = HeaderSettings.model_validate(headers)
     miss = DROPPED if unknown == "drop" else int(unknown)
-    each = 4 if device is TREE else None
+    each = 4 if device is HIERARCHY else None
     of: dict[int, tuple[list[dict[str, Any]], int, int]] = {}  # by subscriber: matches, first queue, last class
     owner: dict[matches.Match, int] = {}
     refused = sent = found = 0

@@ -232,16 +232,16 @@ def test_settings_are_read_back() -> None:
     it."""
     config = configs.load("tree_64")
     assert config.hierarchy is not None and config.admission is not None
-    number, per, tree = seed(), config.hierarchy.queues_per_subscriber, config.hierarchy
+    number, per, hierarchy = seed(), config.hierarchy.queues_per_subscriber, config.hierarchy
     print(f"PENSTOCK_SEED={number}")
     rng = random.Random(number)
-    sizes = config.queues, config.queues // per, tree.nodes, tree.ports
+    sizes = config.queues, config.queues // per, hierarchy.nodes, hierarchy.ports
     writes, expected = [], {}
     for what, size in enumerate(sizes):
         for index in rng.sample(range(size), size if what > 1 else size // 2):  # nodes and ports are few
             rate = rng.choice([1, rng.randrange(8, 12) << 16 | rng.randrange(32_768, 65_536)])
             burst, packets, limit = rng.getrandbits(10), rng.randrange(20, 65_536), rng.randrange(1 << 23, 1 << 24)
-            parent, cls, weight = index % (1, tree.nodes, tree.ports, 1)[what], rng.randrange(tree.classes), rng.randrange(8)
+            parent, cls, weight = index % (1, hierarchy.nodes, hierarchy.ports, 1)[what], rng.randrange(hierarchy.classes), rng.randrange(8)
             if what == 0:  # command 9 takes one class for both, whatever is in `queue_class`
                 given = {"queue_index": index, "queue_rate": rate, "queue_burst": burst, "queue_limit_packets": packets,
                          "queue_limit_bytes": limit, "queue_class": rng.randrange(256), "tree_class": weight << 8 | cls}  # fmt: skip
@@ -286,7 +286,7 @@ def test_ports_are_read_back_under_full_load() -> None:
     config = configs.load("tree_64")
     assert config.hierarchy is not None
     print(f"PENSTOCK_SEED={seed()}")
-    rng, tree = random.Random(seed()), config.hierarchy
+    rng, hierarchy = random.Random(seed()), config.hierarchy
     session = engine.module().Session(
         {
             "device": twins.device(config, verilate.build_device(config, print), TIMING),
@@ -296,17 +296,17 @@ def test_ports_are_read_back_under_full_load() -> None:
         }
     )
     expected = {}
-    for level, size in (("node", tree.nodes), ("port", tree.ports)):
+    for level, size in (("node", hierarchy.nodes), ("port", hierarchy.ports)):
         for index in range(size):
             rate, burst = (1, 0) if level == "node" else (rng.randrange(4) << 16 | rng.randrange(32_768, 65_536), rng.randrange(1000, 2000))
-            writes = {"tree_index": index, "tree_rate": rate, "tree_burst": burst, "tree_parent": index % tree.ports}
+            writes = {"tree_index": index, "tree_rate": rate, "tree_burst": burst, "tree_parent": index % hierarchy.ports}
             for name, value in writes.items():
                 session.write(registers.address(name), value)
             session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY[level])
             if level == "port":
                 expected[index] = [rate, burst]
-    for subscriber in range(config.queues // tree.queues_per_subscriber):
-        for name, value in {"tree_index": subscriber, "tree_rate": 1, "tree_burst": 0, "tree_parent": subscriber % tree.nodes}.items():
+    for subscriber in range(config.queues // hierarchy.queues_per_subscriber):
+        for name, value in {"tree_index": subscriber, "tree_rate": 1, "tree_burst": 0, "tree_parent": subscriber % hierarchy.nodes}.items():
             session.write(registers.address(name), value)
         session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY["subscriber"])
     session.start()
@@ -316,7 +316,7 @@ def test_ports_are_read_back_under_full_load() -> None:
     reads = 0
     while session.now < cycles:
         session.advance(session.now + rng.randrange(1, 30))
-        port = rng.randrange(tree.ports)
+        port = rng.randrange(hierarchy.ports)
         assert read_back(session, 3, port)[:2] == expected[port], port
         reads += 1
     assert reads > 60
@@ -485,8 +485,8 @@ def test_counters_by_node_and_class(name: str) -> None:
     config = configs.load(name)
     assert config.hierarchy is not None
     print(f"PENSTOCK_SEED={seed()}")
-    tree, library = config.hierarchy, verilate.build_device(config, print)
-    places = [(node, cls) for node in range(tree.nodes) for cls in range(tree.classes)]
+    hierarchy, library = config.hierarchy, verilate.build_device(config, print)
+    places = [(node, cls) for node in range(hierarchy.nodes) for cls in range(hierarchy.classes)]
     results, left = [], []
     for where, looks in ((library, True), (library, False), (None, True)):
         rng, chance = random.Random(seed()), random.Random(seed())
@@ -498,17 +498,17 @@ def test_counters_by_node_and_class(name: str) -> None:
             for address, value in registers.queue_writes(queue, None, 0, rng.choice([4, 40]), 1_000_000, config.clock_hz, aqm):
                 session.write(address, value)
         session.start()
-        cls_of, node_of = [0] * config.queues, [0] * (config.queues // tree.queues_per_subscriber)
+        cls_of, node_of = [0] * config.queues, [0] * (config.queues // hierarchy.queues_per_subscriber)
         before, expected = [(0,) * 9] * config.queues, dict.fromkeys(places, (0,) * 9)
         for begin in range(100_000, 500_000, 100_000):
             session.advance(begin)
             for queue in rng.sample(range(config.queues), config.queues // 2):
-                cls_of[queue] = rng.randrange(tree.classes)
+                cls_of[queue] = rng.randrange(hierarchy.classes)
                 for key, value in {"tree_index": queue, "tree_class": cls_of[queue]}.items():
                     session.write(registers.address(key), value)
                 session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY["queue"])
             for subscriber in rng.sample(range(len(node_of)), len(node_of) // 2):
-                node_of[subscriber] = rng.randrange(tree.nodes)
+                node_of[subscriber] = rng.randrange(hierarchy.nodes)
                 for key, value in {"tree_index": subscriber, "tree_rate": 1, "tree_burst": 0, "tree_parent": node_of[subscriber]}.items():
                     session.write(registers.address(key), value)
                 session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY["subscriber"])
@@ -525,13 +525,13 @@ def test_counters_by_node_and_class(name: str) -> None:
             if looks:
                 now = [snapshot_of(session, queue) for queue in range(config.queues)]
                 for queue, counts in enumerate(now):
-                    place = node_of[queue // tree.queues_per_subscriber], cls_of[queue]
+                    place = node_of[queue // hierarchy.queues_per_subscriber], cls_of[queue]
                     expected[place] = tuple(sum(row) - was for *row, was in zip(expected[place], counts, before[queue], strict=True))
                 before = now
                 assert {place: snapshot_of_node(session, *place) for place in places} == expected
         totals = [sum(column) for column in zip(*expected.values(), strict=True)]
         assert not looks or (min(totals[:6]) > 0 and (aqm is None or min(totals) > 0)), totals
-        for node, cls, reason in ((tree.nodes, 0, 2), (0, tree.classes, 4)):
+        for node, cls, reason in ((hierarchy.nodes, 0, 2), (0, hierarchy.classes, 4)):
             session.write(registers.address("node_index"), node)
             session.write(registers.address("node_class"), cls)
             session.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT_NODE)

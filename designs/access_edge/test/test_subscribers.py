@@ -278,11 +278,11 @@ defaults: {rate: 1 Mbit/s, limit_packets: 2}
 %s
 traffic: [constant: {queues: [0, 4], rate: 20 Mbit/s, size: 500}]
 """
-IN_TREE = "subscribers: [{id: 0, rate: 2 Mbit/s, bypass: true}, {id: 1, rate: 2 Mbit/s}]"
+IN_HIERARCHY = "subscribers: [{id: 0, rate: 2 Mbit/s, bypass: true}, {id: 1, rate: 2 Mbit/s}]"
 IN_HEADERS = "subscribers: [{id: 0, bypass: true, match: {vlan: 5}, queues: 0}, {id: 1, match: {vlan: 6}, queues: 4}]"
 
 
-@pytest.mark.parametrize(("config", "entries"), [("tree_64", IN_TREE), ("headers_16", IN_HEADERS)])
+@pytest.mark.parametrize(("config", "entries"), [("tree_64", IN_HIERARCHY), ("headers_16", IN_HEADERS)])
 def test_bypass(tmp_path: Path, config: str, entries: str) -> None:
     """Whom nothing of its own holds back loses nothing; its neighbour with the same settings does."""
     result = run(written(tmp_path, BYPASS % (config, entries)), tmp_path / "out", "model")

@@ -58,16 +58,16 @@ class Mirror:
 
     def __init__(self, config: Any) -> None:
         self.config = config
-        tree = config.hierarchy
+        hierarchy = config.hierarchy
         table = registers.table().values()
         self.registers = {entry["address"] + half: 0 for entry in table for half in range(0, entry["bytes"], 4)}
         at = registers.address
         self.registers |= {
             at("type"): 0x50535401, at("version"): 0x00010006, at("queues"): config.queues, at("descriptors"): config.descriptors,
             at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes,
-            at("features"): 1 | 1 << 16 | tree.guarantees << 20,
-            at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
-            at("classes"): tree.classes, at("status"): 1,
+            at("features"): 1 | 1 << 16 | hierarchy.guarantees << 20,
+            at("queues_per_subscriber"): hierarchy.queues_per_subscriber, at("nodes"): hierarchy.nodes, at("ports"): hierarchy.ports,
+            at("classes"): hierarchy.classes, at("status"): 1,
         }  # fmt: skip
         self._lock = threading.Lock()
         self.queues: dict[int, tuple[int, ...]] = {}
@@ -119,7 +119,7 @@ class Mirror:
 
     def _command(self, command: int) -> None:
         of = {name: self.registers[registers.address(name)] for name in (*SETTINGS_OF_QUEUE, "tree_rate", "tree_burst", "tree_parent")}
-        index, tree = registers.address("queue_index"), registers.address("tree_index")
+        index, parent_index = registers.address("queue_index"), registers.address("tree_index")
         status = registers.address("status")
         if self.refuses is not None:
             self.refuses -= 1
@@ -136,12 +136,12 @@ class Mirror:
             self.guarantees["queue", self.registers[index]] = guarantee
             self.registers[index] += 1
         elif command == registers.COMMAND_SUBSCRIBER_NEXT:
-            self.subscribers[self.registers[tree]] = (*parent, of["tree_class"] >> 8)
-            self.guarantees["subscriber", self.registers[tree]] = guarantee
-            self.registers[tree] += 1
+            self.subscribers[self.registers[parent_index]] = (*parent, of["tree_class"] >> 8)
+            self.guarantees["subscriber", self.registers[parent_index]] = guarantee
+            self.registers[parent_index] += 1
         elif command in registers.COMMAND_HIERARCHY.values():
             level = next(level for level, number in registers.COMMAND_HIERARCHY.items() if number == command)
-            self.parents[level, self.registers[tree]] = parent
+            self.parents[level, self.registers[parent_index]] = parent
         elif command in READ_BACK:
             self._read_back(READ_BACK[command])
         else:

@@ -24,7 +24,7 @@ class HierarchyJob:
     def __init__(self, config: Config, seed: int, changes: bool = True) -> None:
         if config.hierarchy is None:
             raise ValueError(f"configuration {config.name} has no hierarchy")
-        self._config, self._tree, self._rng, self._window = config, config.hierarchy, random.Random(seed), random.Random(seed)
+        self._config, self._hierarchy, self._rng, self._window = config, config.hierarchy, random.Random(seed), random.Random(seed)
         rng, per = self._rng, config.hierarchy.queues_per_subscriber
         self._of_guarantees = random.Random(seed)  # of their own: other devices are as they were
         self._scale, self._least = config.clock_hz / 220e6, registers.least_rate(config.clock_hz, config.max_frame_bytes)
@@ -32,12 +32,12 @@ class HierarchyJob:
         among = config.queues if rng.random() < 0.5 else 2 * count
         self.queues = sorted(rng.sample(range(among), count))
         self._subscribers = sorted({queue // per for queue in self.queues})
-        self._nodes = min(rng.choice([1, 2, 4]), self._tree.nodes)
+        self._nodes = min(rng.choice([1, 2, 4]), self._hierarchy.nodes)
         self.tight = LEVELS[seed % len(LEVELS)]
         self._offered = rng.choice([20e9, 60e9, 90e9]) * self._scale
         duration = rng.choice([40_000, 100_000])
         writes = [write for queue in self.queues for write in self._queue(queue)]
-        for level, count in (("subscriber", 0), ("node", self._nodes), ("port", self._tree.ports)):
+        for level, count in (("subscriber", 0), ("node", self._nodes), ("port", self._hierarchy.ports)):
             for index in self._subscribers if level == "subscriber" else range(count):
                 writes += self._parent(level, index)
         self.job: Job = {
@@ -76,7 +76,7 @@ class HierarchyJob:
     def _guarantee(self, mean: float) -> int | None:
         """Return a guaranteed rate, none or up to three times what one of its kind is offered; None: the device has no guarantees."""
         rng = self._of_guarantees
-        if not self._tree.guarantees:
+        if not self._hierarchy.guarantees:
             return None
         return 0 if rng.random() < 0.4 else int(min(100e9, max(self._least, mean * 10 ** rng.uniform(-2, 0.5))))
 
@@ -84,15 +84,15 @@ class HierarchyJob:
         rng = self._rng
         return registers.class_writes(
             queue,
-            rng.randrange(self._tree.classes) if rng.random() < 0.7 else 0,
+            rng.randrange(self._hierarchy.classes) if rng.random() < 0.7 else 0,
             rng.randint(1, 8) if rng.random() < 0.5 else 1,
             self._guarantee(self._offered / len(self.queues)),
             self._config.clock_hz,
         )
 
     def _parent(self, level: str, index: int) -> Writes:
-        share = {"subscriber": len(self._subscribers), "node": self._nodes, "port": self._tree.ports}[level]
-        above = {"subscriber": self._nodes, "node": self._tree.ports, "port": 1}[level]
+        share = {"subscriber": len(self._subscribers), "node": self._nodes, "port": self._hierarchy.ports}[level]
+        above = {"subscriber": self._nodes, "node": self._hierarchy.ports, "port": 1}[level]
         rate = None
         if self.tight in (level, "all"):
             rate = int(min(100e9, max(self._least, self._offered / share * self._rng.uniform(0.2, 1.2))))
@@ -113,7 +113,7 @@ class HierarchyJob:
             elif level == "queue":
                 writes = self._queue(rng.choice(self.queues), closed=rng.random() < 0.2)
             else:
-                counts = {"node": self._nodes, "port": self._tree.ports}
+                counts = {"node": self._nodes, "port": self._hierarchy.ports}
                 writes = self._parent(level, rng.choice(self._subscribers) if level == "subscriber" else rng.randrange(counts[level]))
                 if rng.random() < 0.2:  # a closed gate
                     writes = [(where, 0 if where == writes[1][0] else value) for where, value in writes]

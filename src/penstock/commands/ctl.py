@@ -392,10 +392,10 @@ def set_node(
     as_json: Json = False,
 ) -> None:
     """Set a node: what is not named has its default; it stays at its port unless that is named."""
-    from penstock.v1 import tree_pb2
+    from penstock.v1 import hierarchy_pb2
 
     wanted = _put(
-        tree_pb2.Node(), ("INDEX", "index", index), ("--port", "port", port), ("--name", "name", name),
+        hierarchy_pb2.Node(), ("INDEX", "index", index), ("--port", "port", port), ("--name", "name", name),
         ("--rate", "rate_bps", _rate("--rate", rate)), ("--burst", "burst_bytes", _size("--burst", burst)),
     )  # fmt: skip
     with _client() as client:
@@ -407,9 +407,9 @@ def list_nodes(
     port: Annotated[int | None, typer.Option(help="Only of this port.", show_default=False)] = None, as_json: Json = False
 ) -> None:
     """List the nodes that are set, with --json all."""
-    from penstock.v1 import tree_pb2
+    from penstock.v1 import hierarchy_pb2
 
-    request = _put(tree_pb2.ListNodesRequest(), ("--port", "port", port))
+    request = _put(hierarchy_pb2.ListNodesRequest(), ("--port", "port", port))
     with _client() as client:
         found = list(client.nodes.List(request).nodes)
         _nodes(found if as_json else [entry for entry in found if entry.version], as_json)

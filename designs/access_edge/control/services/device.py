@@ -23,7 +23,7 @@ class Device(device_pb2_grpc.DeviceServicer):
     def Get(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DeviceInfo:
         """Return what the device says of itself."""
         facts, plant = self._plant.facts, self._plant
-        tree = facts.hierarchy
+        hierarchy = facts.hierarchy
         return device_pb2.DeviceInfo(
             type="access_edge",
             version_major=MAJOR,
@@ -31,9 +31,9 @@ class Device(device_pb2_grpc.DeviceServicer):
             clock_hz=facts.clock_hz,
             queues=facts.queues,
             queues_per_subscriber=facts.queues_per_subscriber,
-            nodes=tree.nodes if tree else 0,
-            ports=tree.ports if tree else 0,
-            classes=tree.classes if tree else 0,
+            nodes=hierarchy.nodes if hierarchy else 0,
+            ports=hierarchy.ports if hierarchy else 0,
+            classes=hierarchy.classes if hierarchy else 0,
             aqm=facts.aqm,
             shaped=facts.shaped,
             admission=facts.admission is not None,
@@ -43,7 +43,7 @@ class Device(device_pb2_grpc.DeviceServicer):
             cycles=plant.carrier.cycles(),
             carrier=plant.carrier.name,
             revision=plant.revision,
-            guarantees=bool(tree and tree.guarantees),
+            guarantees=bool(hierarchy and hierarchy.guarantees),
             header_profiles=facts.header_profiles,
             header_entries=facts.header_entries,
         )

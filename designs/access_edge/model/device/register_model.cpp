@@ -123,22 +123,22 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
             interrupt_.set_threshold(value);
             break;
         case registers::kTreeIndex:
-            tree_index_ = value;
+            hierarchy_index_ = value;
             break;
         case registers::kTreeRate:
-            tree_rate_ = value;
+            hierarchy_rate_ = value;
             break;
         case registers::kTreeBurst:
-            tree_burst_ = value;
+            hierarchy_burst_ = value;
             break;
         case registers::kTreeParent:
-            tree_parent_ = value;
+            hierarchy_parent_ = value;
             break;
         case registers::kTreeClass:
-            tree_class_ = value;
+            hierarchy_class_ = value;
             break;
         case registers::kTreeGuarantee:
-            tree_guarantee_ = value;
+            hierarchy_guarantee_ = value;
             break;
         default:
             break;
@@ -155,13 +155,13 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
                                           : sizes_.ports;
     };
     if (hierarchy_ && is_read_back(command) && command != kReadBack)
-        return tree_index_ >= count(hierarchy_setting(command).what) ? Refused::Index : Refused::Not;
+        return hierarchy_index_ >= count(hierarchy_setting(command).what) ? Refused::Index : Refused::Not;
     if (hierarchy_ && is_hierarchy(command)) {
         const auto what = hierarchy_setting(command).what;
-        if (tree_index_ >= count(what)) return Refused::Index;
-        if (what == What::Subscriber && tree_parent_ >= sizes_.nodes) return Refused::Parent;
-        if (what == What::Node && tree_parent_ >= sizes_.ports) return Refused::Parent;
-        return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
+        if (hierarchy_index_ >= count(what)) return Refused::Index;
+        if (what == What::Subscriber && hierarchy_parent_ >= sizes_.nodes) return Refused::Parent;
+        if (what == What::Node && hierarchy_parent_ >= sizes_.ports) return Refused::Parent;
+        return what == What::Queue && fields::kTreeClassCls.of(hierarchy_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     }
     if (busiest_ && (command == values::kCommandScan || command == values::kCommandScanBacklog)) return Refused::Not;
     if (node_counters_ && command == values::kCommandSnapshotNode) {
@@ -195,7 +195,7 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
     const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
     if (!writes && command != kReadBack && command != values::kCommandSnapshot) return Refused::Command;
     if (index_ >= queues_) return Refused::Index;
-    if (provision && hierarchy_) return fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
+    if (provision && hierarchy_) return fields::kTreeClassCls.of(hierarchy_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
 }
 
@@ -254,12 +254,13 @@ HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
     return {provision                                       ? What::Queue
             : command == values::kCommandTreeSubscriberNext ? What::Subscriber
                                                             : static_cast<What>(command & 3),
-            provision ? index_ : tree_index_,
-            {fields::kTreeRateMantissa.of(tree_rate_), fields::kTreeRateExponent.of(tree_rate_), fields::kTreeBurstCycles.of(tree_burst_)},
-            tree_parent_,
-            static_cast<std::uint8_t>(fields::kTreeClassCls.of(tree_class_)),
-            static_cast<std::uint8_t>(fields::kTreeClassWeight.of(tree_class_) + 1),
-            decode_guarantee(tree_guarantee_)};
+            provision ? index_ : hierarchy_index_,
+            {fields::kTreeRateMantissa.of(hierarchy_rate_), fields::kTreeRateExponent.of(hierarchy_rate_),
+             fields::kTreeBurstCycles.of(hierarchy_burst_)},
+            hierarchy_parent_,
+            static_cast<std::uint8_t>(fields::kTreeClassCls.of(hierarchy_class_)),
+            static_cast<std::uint8_t>(fields::kTreeClassWeight.of(hierarchy_class_) + 1),
+            decode_guarantee(hierarchy_guarantee_)};
 }
 
 void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t now) {
@@ -288,7 +289,7 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
         } else if (refused_ == Refused::Not && is_hierarchy(*command_)) {
             hierarchy_setting_ = hierarchy_setting(*command_);
             state_ = State::WriteHierarchy;
-            if (*command_ == values::kCommandTreeSubscriberNext) ++tree_index_;
+            if (*command_ == values::kCommandTreeSubscriberNext) ++hierarchy_index_;
         } else if (refused_ == Refused::Not && writes) {
             setting_ = {index_,
                         fields::kQueueBurstCycles.of(burst_),
@@ -297,14 +298,14 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
                         static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, settings::kMostLimitPackets)),
                         static_cast<std::uint8_t>(fields::kQueueRateExponent.of(rate_)),
                         aqm_,
-                        static_cast<std::uint8_t>(provision && hierarchy_ ? fields::kTreeClassCls.of(tree_class_) : queue_class_)};
+                        static_cast<std::uint8_t>(provision && hierarchy_ ? fields::kTreeClassCls.of(hierarchy_class_) : queue_class_)};
             state_ = State::Write;
             provision_ = hierarchy_ && provision;
             if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);
             if (next) ++index_;
         } else if (refused_ == Refused::Not && is_read_back(*command_)) {
             const auto what = hierarchy_setting(*command_).what;
-            read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : tree_index_};
+            read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : hierarchy_index_};
         } else if (refused_ == Refused::Not && (*command_ == values::kCommandScan || *command_ == values::kCommandScanBacklog)) {
             scan_ = *command_ == values::kCommandScanBacklog;
         } else if (refused_ == Refused::Not && *command_ == values::kCommandSnapshotNode) {

@@ -58,7 +58,7 @@ class RegisterModel {
     void step(bool setting_taken, bool hierarchy_taken, std::int64_t now);
 
     std::uint32_t index() const { return index_; }
-    std::uint32_t tree_index() const { return tree_index_; }
+    std::uint32_t hierarchy_index() const { return hierarchy_index_; }
     std::uint32_t find_item() const { return find_item_; }
     // Cycles that a memory may be waited for.
     std::uint32_t memory_timeout() const { return memory_timeout_; }
@@ -136,7 +136,8 @@ class RegisterModel {
     State state_ = State::Idle;
     bool provision_ = false;  // class and weight go along with the setting on offer
     // Registers as they are after reset.
-    std::uint32_t index_ = 0, burst_ = 0, tree_index_ = 0, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0, tree_guarantee_ = 0;
+    std::uint32_t index_ = 0, burst_ = 0;
+    std::uint32_t hierarchy_index_ = 0, hierarchy_burst_ = 0, hierarchy_parent_ = 0, hierarchy_class_ = 0, hierarchy_guarantee_ = 0;
     std::uint32_t rate_ = access_edge::fields::kQueueRateMantissa.at(access_edge::resets::kQueueRateMantissa);
     std::uint32_t limit_packets_ = access_edge::resets::kQueueLimitPacketsPackets;
     std::uint32_t limit_bytes_ = access_edge::resets::kQueueLimitBytesBytes;
@@ -144,7 +145,7 @@ class RegisterModel {
     std::uint32_t queue_class_ = 0, share_class_ = 0, share_size_ = 0, share_reserved_ = 0;
     std::uint32_t memory_timeout_ = access_edge::resets::kMemoryTimeoutCycles;
     std::uint32_t share_alpha_ = access_edge::resets::kShareAlphaExponent;
-    std::uint32_t tree_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
+    std::uint32_t hierarchy_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
     CoreSetting setting_;
     HierarchySetting hierarchy_setting_;
     Refused refused_ = Refused::Not;

@@ -865,20 +865,20 @@ Amount ModelDevice<Core>::sent(std::uint32_t queue) const {
 template <typename Core>
 void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
     back_ = {};
-    const HierarchySetting tree = core_.hierarchy_setting(read.what, read.id);
-    back_.shaper = tree.shaper;
+    const HierarchySetting found = core_.hierarchy_setting(read.what, read.id);
+    back_.shaper = found.shaper;
     if (read.what == HierarchySetting::What::Queue) {
         const QueueState& queue = core_.queue(read.id);
         back_.shaper = settings_.shaping ? core_.shaper(read.id) : ShaperSetting{0, 0, 0};
         back_.limit_packets = queue.limit_packets;
         back_.limit_bytes = queue.limit_bytes;
-        back_.cls = tree.cls;
+        back_.cls = found.cls;
         back_.aqm = core_.aqm_setting(read.id);
         if (admission_) back_.share_class = admission_->class_of(read.id);
     }
-    back_.parent = tree.parent;
-    back_.weight_less_one = tree.weight - 1U;
-    back_.guarantee = encode_guarantee(tree.guarantee);
+    back_.parent = found.parent;
+    back_.weight_less_one = found.weight - 1U;
+    back_.guarantee = encode_guarantee(found.guarantee);
 }
 
 // What the admission tells of the class and page size that the window shows.
@@ -997,7 +997,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case registers::kBusiestWindow:
             return busiest_.window();
         case registers::kTreeIndex:
-            return registers_.tree_index();
+            return registers_.hierarchy_index();
         case registers::kFindProfiles:
             return find_ ? find_->profiles() : 0;
         case registers::kFindEntries:
