@@ -452,7 +452,7 @@ def test_queues_of_the_kernel_are_there_where_it_has_them(monkeypatch: pytest.Mo
     assert [system["system"] for system in found["systems"]] == ["rtl", "model", "p4", "tail_drop", "kernel_tail_drop"]
     assert found["systems"][-1]["dropped"] == 7 and asked == [("pfifo limit 400", 24_000_000, 20_000, 1, 3, "cubic", 20.0)]
     said = dict(figure_7.words(found))
-    assert said["Left out"] == "ns-3's CoDel: no ns-3. CoDel of this machine's kernel: it has none."
+    assert said["Left out"] == "ns-3's CoDel: no ns-3. CoDel of the Linux kernel: it has none."
     assert said["Here"].endswith("at least once in 1 s: yes.") and "170" not in said["Here"]
     assert [line["paper"] for line in figure_7.compare(found)] == [5.0, 5.0, 5.0, None, None]
 

@@ -411,7 +411,7 @@ def test_codel_of_the_kernel_is_there_where_it_has_it(why: str | None, monkeypat
     kernel = [group for group in groups if group.system == live.KERNEL]
     assert without == "no ns-3" and len(groups) == 3 * (4 if why else 5)
     if why:
-        assert not kernel and not asked and live.left_out() == [f"CoDel of this machine's kernel is left out: {why}."]
+        assert not kernel and not asked and live.left_out() == [f"CoDel of the Linux kernel is left out: {why}."]
         return
     assert [group.senders.flows for group in kernel] == [1, 4, 16] and live.left_out() == []
     assert asked[0][1:] == (24_224_000, 4000, 3, 1, "cubic", 20.0) and asked[0][0].startswith("codel ") and "target 5ms" in asked[0][0]

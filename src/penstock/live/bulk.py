@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from penstock.engine.result import failures
 from penstock.engine.run import Request, RunError, prepare
 from penstock.errors import UserError
-from penstock.live import stage
+from penstock.live import kernel_hosts, kernel_router, stage
 
 START_SECONDS = 0.5  # until the server listens
 END_SECONDS = 1.0  # of the run, after the transfer
@@ -34,6 +34,7 @@ class Transfer:
     sojourn_ms: NDArray[np.float64]
     length: NDArray[np.int64]
     goodput_bps: float  # of all connections, as the receiver saw it
+    kernel: kernel_router.Waits | None = None  # of the server's way, where a router has a queue of the kernel's
 
 
 def need() -> None:
@@ -56,9 +57,10 @@ def run(
     need()
     request = Request(scenario, settings, seed, engine=engine)
     checked = prepare(request, live=True)
-    first = next(source for source in checked.plan.job["sources"] if source["kind"] == "wire")["from"]
+    first = next(source for source in checked.plan.job["sources"] if source["kind"] == "wire")
     ends = checked.network.ends
-    address = next(end for number, end in enumerate(ends) if (end.name == server if server else number == first)).addresses[0].ip
+    sends = next(end for number, end in enumerate(ends) if (end.name == server if server else number == first["from"]))
+    address = sends.addresses[0].ip
     with tempfile.TemporaryDirectory(prefix="penstock-live-") as name:
         folder = Path(name)
         said = folder / "iperf.json"
@@ -73,6 +75,7 @@ def run(
         result = json.loads((request.out / "result.json").read_text())
         left = dict(np.load(request.out / "departures.npz"))
         told = json.loads(said.read_text())
+        kernel = kernel_hosts.of_folder(request.out, ends[first["from"]].name)
     if failed := failures(result):
         raise RunError(f"{scenario.name}: {' '.join(failed)}")
     if "error" in told:
@@ -81,7 +84,7 @@ def run(
     time = left["time_s"][mine] - START_SECONDS
     within = (time >= 0) & (time < seconds)
     goodput = float(told["end"]["sum_received"]["bits_per_second"])
-    return Transfer(result, time[within], left["sojourn_ms"][mine][within].astype(float), left["length"][mine][within], goodput)
+    return Transfer(result, time[within], left["sojourn_ms"][mine][within].astype(float), left["length"][mine][within], goodput, kernel)
 
 
 def _queues(run: Any) -> list[int]:

@@ -39,6 +39,7 @@ def _spread(found: Any) -> str:
 # What an application may have felt: its key, the word for it, and how it is shown; nothing where there is none.
 FELT: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("throughput_bps", "payload", lambda value: "" if value is None else format_rate(value)),
+    ("jain", "Jain's index", lambda value: "" if value is None else f"{value:.4f}"),
     ("delay_ms", "delay", _spread),
     ("round_trip_ms", "round trip", _spread),
     ("load_ms", "page", _spread),

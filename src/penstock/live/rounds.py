@@ -11,6 +11,7 @@ from penstock import __version__
 from penstock.basics.growing import growing
 from penstock.basics.units import format_rate, format_time_ns
 from penstock.engine.run import Prepared, Request, write_json
+from penstock.live import kernel_hosts
 from penstock.live.report import FELT
 from penstock.reports import cards
 from penstock.scenarios.network import Round, folder_of
@@ -71,12 +72,16 @@ def rows(found: Mapping[str, Any]) -> list[list[str]]:
                 table.append([name, words, *(cell or "-" for cell in cells)])
     for name in dict.fromkeys(name for result in results for name in result["sojourn_ms"]):
         waits = [result["sojourn_ms"].get(name, {"count": 0}) for result in results]
-        cells = [
-            f"{format_time_ns(wait['p50'] * 1e6)}, {format_time_ns(wait['p99'] * 1e6)} at 99 %" if wait["count"] else "-" for wait in waits
-        ]
-        table.append([f"queue {name}", "wait", *cells])
+        table.append([f"queue {name}", "wait", *map(_spread, waits)])
+    kernels = [kernel_hosts.rows_of(result) for result in results]
+    for name in dict.fromkeys(name for one in kernels for name in one):
+        table.append([f"kernel's queue of {name}", "wait", *(_spread(one.get(name, {"count": 0})) for one in kernels)])
     table.append(["bottleneck", "carried", *(format_rate(result["carried_bps"]) for result in results)])
     return table
+
+
+def _spread(wait: Mapping[str, Any]) -> str:
+    return f"{format_time_ns(wait['p50'] * 1e6)}, {format_time_ns(wait['p99'] * 1e6)} at 99 %" if wait["count"] else "-"
 
 
 def _applications(results: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:

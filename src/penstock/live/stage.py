@@ -18,7 +18,7 @@ from penstock.basics.units import PS_PER_SECOND
 from penstock.command_line.console import console, spinner, working
 from penstock.engine.run import Prepared, Request, RunError, growing_result, output_pcap, prepare, write_json
 from penstock.errors import UserError
-from penstock.live import apart, hosts, real_time, result, rounds, uplink, view
+from penstock.live import apart, hosts, kernel_hosts, real_time, result, rounds, uplink, view
 from penstock.live.hosts import Host
 from penstock.live.programs import END_SECONDS, Command, Programs, serve
 from penstock.scenarios.network import Round
@@ -76,6 +76,7 @@ def _turn(live: Live) -> _Turn:
     out = live.request.out or Path("results") / run.name
     output_pcap(run, out)  # what is wrong with it is said before anything is built
     place = _place(run, live)
+    kernel_hosts.need(run.network.ends)
     return _Turn(live, run, _applications(run), place, out)  # these may install programs, so they are last
 
 
@@ -174,9 +175,15 @@ def _inside(turn: _Turn, way: _Way | None) -> int:
         way.uplink.connect(made[way.router].space, way.inside)
         hosts.lead_out(made, run.network, way.router)
     with growing_result(run, turn.out) as grown:
-        raw, told = _run(turn, made, grown)
+        routers = kernel_hosts.start(made, run.network.ends, grown)
+        try:
+            raw, told = _run(turn, made, grown)
+        finally:
+            kernels = kernel_hosts.finish(routers, grown)
         with working("Writing the result"):
             found = result.own(run.summary(raw), raw, run, told)
+            if kernels:
+                found["kernel_queues"] = kernels
             result.write_departures(grown / "departures.npz", raw, run.config.clock_hz)
             series = run.design.plot_data(raw, run.config, run.plan)
             report.write_series(grown / "series.npz", series)

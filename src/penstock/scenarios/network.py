@@ -27,6 +27,7 @@ MOST_DELAY = 10 * 10**12
 USUAL_BUFFER, MOST_BUFFER = 1_000_000, 1 << 30  # bytes
 LEAST_SLACK = 10**9
 MOST_ADDRESSES, MOST_SERVICES = 16, 16
+_QUEUE = re.compile(r"[a-z][a-z0-9_]*( [A-Za-z0-9_.:/-]+)*")
 _MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 
 
@@ -98,6 +99,14 @@ def _services(value: object) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
+def _queue_words(value: object) -> str:
+    words = value.split() if isinstance(value, str) else []
+    if not words or not _QUEUE.fullmatch(" ".join(words)):
+        raise ValueError(f'must be a queue in words of tc, such as "fq_codel limit 1000", not {describe(value)}')
+    return " ".join(words)
+
+
+QueueWords = Annotated[str, BeforeValidator(_queue_words)]
 Services = Annotated[Any, BeforeValidator(_services)]
 Interfaces = Annotated[Any, BeforeValidator(_interfaces)]
 HostAddress = Annotated[Any, BeforeValidator(_address)]
@@ -114,6 +123,13 @@ class Neighbour(Model):
     mac: HostMac = Field(description="Its MAC address.")
 
 
+class KernelQueue(Model):
+    """A queue of the Linux kernel, for comparisons: its host forwards, and what it sends waits there."""
+
+    queue: QueueWords = Field(description='The queue in words of tc: "fq_codel limit 1000 noecn".')
+    rate: Rate | None = Field(None, description="Rate of a token bucket in front of it; none where the queue has a rate itself, as CAKE.")
+
+
 class End(Model):
     """A host: a network namespace with one interface."""
 
@@ -125,6 +141,7 @@ class End(Model):
     gateway: HostAddress | None = Field(None, description="Where what is not in its networks goes to.")
     neighbours: tuple[Neighbour, ...] = Field((), description="Hosts and routers whose MAC addresses it knows.")
     services: Services = Field((), description='Programs that run on it all the time: `["python3 -m http.server 80"]`.')
+    kernel_queue: KernelQueue | None = Field(None, description="The host is a router with this queue of the Linux kernel.")
 
     @model_validator(mode="after")
     def _ipv6_needs_room(self) -> "End":

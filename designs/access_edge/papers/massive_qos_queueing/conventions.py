@@ -16,8 +16,8 @@ _LIVE = f"""Figure 7 is {SCENARIOS}/figure_7.yaml in real time: three connection
 names neither rate nor round trip; here 24 Mbit/s and 20 ms. The hardware is the RTL itself, at 0.4 MHz (live_codel_16), a clock at which
 it keeps real time; what this machine adds to delays is measured and said. The P4 program is p4/router.p4 in the P4 device
 (figure_7_p4.yaml). CoDel of the Linux kernel (sch_codel), the paper's reference, is on the interface of a router in the device's place
-where this machine's kernel has it; what packets wait there is what the kernel says of them. ns-3's CoDel has ns-3's senders, and is
-there where PENSTOCK_NS3 names its folder."""
+where this machine's kernel has it, or user-mode-linux is there; what packets wait there is what the kernel says of them.
+ns-3's CoDel has ns-3's senders, and is there where PENSTOCK_NS3 names its folder."""
 _AREA = """Resources are Yosys' for UltraScale+ (synth_xilinx -family xcup) of the whole device, the paper's those of Vivado after
 synthesis. Descriptors are the paper's buckets."""
 

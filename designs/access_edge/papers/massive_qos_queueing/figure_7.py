@@ -42,8 +42,8 @@ SYSTEMS = (
 )
 NS3 = System("ns3", ns3_codel.WORDS, "ns-3")  # not in real time
 KERNEL = (  # by the words in which tc is told
-    (System("kernel", "CoDel of this machine's kernel", "kernel"), kernel_queue.CODEL),
-    (System("kernel_tail_drop", "a queue of the kernel without CoDel", "kernel"), "pfifo limit 400"),
+    (System("kernel", "CoDel of the Linux kernel", "kernel"), kernel_queue.CODEL),
+    (System("kernel_tail_drop", "a queue of the Linux kernel without CoDel", "kernel"), "pfifo limit 400"),
 )
 WITHOUT_CODEL = ("tail_drop", "kernel_tail_drop")
 RATE, FRAME_BYTES, ROUND_TRIP_US = 24_000_000, 1514, 20_000

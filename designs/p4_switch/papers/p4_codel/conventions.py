@@ -20,8 +20,8 @@ kernel, and have an exact RFC 8289 bottleneck with the same senders beside them.
 _LIVE = f"""With --live experiments are {SCENARIOS}/live_router.yaml and live_edge.yaml: CUBIC of this machine's kernel, by iperf3, in real
 time; the other direction goes past the queue. The link takes 2,000 packets of 1,514 byte a second, the delays add up to 4 ms; what this
 machine adds to the round trip is in each run's own result (`let_go_late_ms`). RTL-CoDel is the RTL itself at 0.4 MHz (live_codel_16). Where
-this machine's kernel has CoDel (sch_codel) it is there, too, on the interface of a router in the device's place; ns-3's has senders of its
-own."""
+this machine's kernel has CoDel (sch_codel), or user-mode-linux is there, it is on the interface of a router in the device's place;
+ns-3's has senders of its own."""
 
 LIVE_CONVENTIONS = [" ".join(text.split()) for text in (_LIVE, _COUNTED)]
 CONVENTIONS = {

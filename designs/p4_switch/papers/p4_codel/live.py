@@ -45,7 +45,7 @@ SYSTEMS = (
     Live("edge_model", "its model", "live_edge", "model"),
 )
 
-KERNEL, KERNEL_WORDS = "kernel_codel", "CoDel of this machine's kernel"
+KERNEL, KERNEL_WORDS = "kernel_codel", "CoDel of the Linux kernel"
 Line = Callable[[str], AbstractContextManager[Any]]
 
 

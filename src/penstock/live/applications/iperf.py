@@ -163,6 +163,12 @@ def interval(length_ns: int) -> float:
     return min(60.0, max(1, -(-length_ns * 10 // (POINTS * NS))) / 10)
 
 
+def jain(amounts: Sequence[int]) -> float | None:
+    """Return Jain's index of fairness: 1 where all are equal, 1 / n where one of n has all; None of one alone, and of nothing."""
+    squares = sum(one * one for one in amounts)
+    return round(sum(amounts) ** 2 / (len(amounts) * squares), 4) if len(amounts) > 1 and squares else None
+
+
 def empty() -> dict[str, Any]:
     """Return the results of one that has not sent."""
     return {"throughput_bps": None, "flows": [], "over_time": None}
@@ -211,6 +217,7 @@ def results(
     return {
         "throughput_bps": round(8 * total / longest) if longest else 0,
         "bytes": total,
+        "jain": jain([row["bytes"] for row in rows]),
         "algorithm": client.get("end", {}).get("sender_tcp_congestion"),
         "flows": rows,
         "over_time": _over_time(sent, got, began_s),
