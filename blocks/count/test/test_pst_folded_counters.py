@@ -1,0 +1,273 @@
+"""pst_folded_counters against sums in Python: events at every pattern, reads in between, memories slow and fast, reset in mid-traffic.
+
+How large a part gets is tried by an adversary that knows which entry is folded next.
+"""
+
+import json
+import os
+import random
+import sys
+from collections import Counter, deque
+
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge, ReadOnly
+
+from penstock.paths import BLOCKS
+from penstock.testing.testkit import parameter, run_module, seed, start
+
+sys.path.append(str(BLOCKS / "memory" / "test"))
+LINE = 64
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"Entries": 64, "Banks": 3, "BankKinds": "32'h122", "PartPackets": 11, "PartBytes": 21, "Slots": 4},
+        {"Entries": 5, "Banks": 1, "BankKinds": "32'h1", "PartPackets": 12, "PartBytes": 22, "Slots": 2, "Window": 16},
+        {"Entries": 300, "Banks": 2, "BankKinds": "32'h13", "PartPackets": 12, "PartBytes": 22, "Slots": 16, "Window": 40},
+    ],
+    ids=lambda parameters: f"{parameters['Entries']}-entries",
+)
+def test_folded_counters(parameters: dict[str, object]) -> None:
+    run_module("count", "pst_folded_counters", parameters, testcase="every_pattern,reset_in_mid_traffic,memory_with_errors")
+
+
+# What all banks weigh in a window: 2 banks of 32 packets at most until the entry is taken, so no part passes 64 * ln(4 * 500) = 487 packets
+# in 500 windows (README), and 10 bits do. 4 bits do not, if the adversary is any good.
+@pytest.mark.parametrize(("bits", "testcase"), [(10, "adversary_is_held"), (4, "adversary_wins")], ids=["held", "too-narrow"])
+def test_adversary(bits: int, testcase: str) -> None:
+    parameters = {"Entries": 256, "Banks": 2, "BankKinds": "32'h11", "PartPackets": bits, "PartBytes": 24, "PacketShift": 4, "Window": 16}
+    inside = ["pst_folded_counters.taken", "pst_folded_counters.index_q"]
+    run_module("count", "pst_folded_counters", parameters, testcase=testcase, inside=inside)
+
+
+class Bench:
+    """Drives events, reads at random, and compares each answer with what was counted before it was asked and before it came."""
+
+    def __init__(self, dut, latency: tuple[int, int] = (4, 40), probability: float = 0.7) -> None:
+        from memory_bench import AxiMemories
+
+        self.dut, self.rng = dut, random.Random(seed())
+        dut._log.info(f"PENSTOCK_SEED={seed()}")
+        self.entries, self.banks = parameter("Entries", 512), parameter("Banks", 3)
+        kinds = int(json.loads(os.environ["PENSTOCK_PARAMETERS"])["BankKinds"].split("'h")[1], 16)
+        self.kinds = [kinds >> 4 * bank & 15 for bank in range(self.banks)]
+        self.base = 64 * self.rng.randrange(8)
+        size = -(-(self.base + LINE * self.entries) // 4096) * 4096
+        self.memories = AxiMemories(dut, (size,), self.rng, latency=latency, probability=probability)
+        self.index_width = max(1, (self.entries - 1).bit_length())
+        self.clear()
+
+    def clear(self) -> None:
+        self.sums: Counter[tuple[int, int, int]] = Counter()  # packets, by bank, kind, entry
+        self.byte_sums: Counter[tuple[int, int, int]] = Counter()
+        self.asked: tuple[int, list[tuple[int, int]]] | None = None  # entry, what it had
+        self.reads = 0
+
+    def counters(self, entry: int) -> list[tuple[int, int]]:
+        """Packets and bytes of the entry's counters, in the order of an answer."""
+        return [
+            (self.sums[bank, kind, entry], self.byte_sums[bank, kind, entry])
+            for bank, kinds in enumerate(self.kinds)
+            for kind in range(kinds)
+        ]
+
+    def rest(self) -> None:
+        self.dut.base_i.value = self.base
+        self.dut.inc_valid_i.value = 0
+        self.dut.s_read_valid_i.value = 0
+
+    async def start(self) -> None:
+        self.rest()
+        self.memories.idle()
+        await start(self.dut)
+        cocotb.start_soon(self.memories.run())
+        await self.initialised()
+
+    async def initialised(self) -> None:
+        while not int(self.dut.init_done_o.value):
+            await FallingEdge(self.dut.clk_i)
+
+    async def cycle(self, events: list[tuple[int, int, int] | None], read: int | None = None) -> None:
+        """Offer an event (entry, kind, length) to each bank, and a read, which is kept until it is taken."""
+        dut = self.dut
+        valid = index = kind = length = 0
+        for bank, event in enumerate(events):
+            if event is not None:
+                valid |= 1 << bank
+                index |= event[0] << self.index_width * bank
+                kind |= event[1] << 4 * bank
+                length |= event[2] << 16 * bank
+        dut.inc_valid_i.value, dut.inc_index_i.value, dut.inc_kind_i.value, dut.inc_len_i.value = valid, index, kind, length
+        dut.s_read_valid_i.value = read is not None
+        if read is not None:
+            dut.s_read_index_i.value = read
+        await ReadOnly()
+        self.read_taken = read is not None and bool(int(dut.s_read_ready_o.value))
+        if int(dut.m_read_valid_o.value):
+            self.compare()
+        if self.read_taken:
+            assert read is not None and self.asked is None
+            self.asked = read, self.counters(read)
+        for bank, event in enumerate(events):
+            if event is not None:
+                self.sums[bank, event[1], event[0]] += 1
+                self.byte_sums[bank, event[1], event[0]] += event[2]
+        assert not int(dut.overflow_o.value), "a part was full"
+        await FallingEdge(dut.clk_i)
+
+    def compare(self) -> None:
+        assert self.asked is not None, "an answer that nobody has asked for"
+        entry, before = self.asked
+        packets, octets = int(self.dut.m_read_packets_o.value), int(self.dut.m_read_bytes_o.value)
+        for number, (least, most) in enumerate(zip(before, self.counters(entry), strict=True)):
+            found = packets >> 46 * number & (1 << 46) - 1, octets >> 56 * number & (1 << 56) - 1
+            assert least[0] <= found[0] <= most[0] and least[1] <= found[1] <= most[1], f"entry {entry}: {found}, {least} to {most}"
+        self.asked = None
+        self.reads += 1
+
+    async def mix(self, cycles: int, load: float, pick, read_load: float) -> None:
+        """Random events with probability `load` in each bank; every 16th cycle has none, for takes."""
+        pending: int | None = None
+        recent: deque[int] = deque([0], maxlen=6)
+        for number in range(cycles):
+            events: list[tuple[int, int, int] | None] = []
+            for bank in range(self.banks):
+                if number % 16 == 0 or self.rng.random() >= load:
+                    events.append(None)
+                    continue
+                recent.append(pick(number + bank))
+                length = self.rng.choice([0, 1, 60, 1514, 9600, self.rng.randrange(9601)])
+                events.append((recent[-1], self.rng.randrange(self.kinds[bank]), length))
+            if pending is None and self.rng.random() < read_load:
+                pending = self.rng.choice(recent) if self.rng.random() < 0.7 else self.rng.randrange(self.entries)
+            await self.cycle(events, pending)
+            if self.read_taken:
+                pending = None
+
+    async def read_all(self) -> None:
+        """Read every entry, at rest: each answer is exact."""
+        nothing: list[tuple[int, int, int] | None] = [None] * self.banks
+        for entry in range(self.entries):
+            while True:
+                await self.cycle(nothing, entry)
+                if self.read_taken:
+                    break
+        while self.asked is not None:
+            await self.cycle(nothing)
+
+
+@cocotb.test()
+async def every_pattern(dut) -> None:
+    bench = Bench(dut)
+    await bench.start()
+    await bench.read_all()
+    entries, rng = bench.entries, bench.rng
+    patterns = [
+        lambda n: rng.randrange(entries),
+        lambda n: entries - 1,  # the same entry again and again: its record never leaves its slot
+        lambda n: n % min(3, entries),
+        lambda n: n // 16 % entries,  # more entries than there are slots, one window each
+        lambda n: rng.randrange(min(6, entries)),
+        lambda n: n % entries,
+    ]
+    for pick in patterns:
+        for load in (1.0, 0.3):
+            bench.memories.latency = rng.choice([(1, 1), (4, 40), (100, 130)])
+            await bench.mix(1500, load, pick, 0.3)
+    await bench.read_all()
+    assert bench.reads > 2 * entries
+    kinds = Counter(kind for kind, *_ in bench.memories.bursts)
+    assert kinds["aw"] > 100 and kinds["ar"] > 50, "the memory was hardly used"
+    assert not int(dut.error_o.value)
+
+
+@cocotb.test()
+async def reset_in_mid_traffic(dut) -> None:
+    bench = Bench(dut)
+    await bench.start()
+    for _ in range(3):
+        await bench.mix(bench.rng.randrange(100, 400), 0.8, lambda n: bench.rng.randrange(bench.entries), 0.3)
+        dut.rst_i.value = 1
+        bench.rest()
+        await FallingEdge(dut.clk_i)
+        dut.rst_i.value = 0
+        bench.clear()
+        await bench.initialised()
+    await bench.mix(300, 0.8, lambda n: bench.rng.randrange(bench.entries), 0.3)
+    await bench.read_all()
+
+
+@cocotb.test()
+async def memory_with_errors(dut) -> None:
+    """An error is told, and stays; what else is counted goes on."""
+    bench = Bench(dut)
+    bench.memories.refused.add((0, bench.base // LINE + 3))
+    await bench.start()
+    await bench.mix(600, 0.5, lambda n: bench.rng.choice([0, 1, 2]), 0)
+    assert not int(dut.error_o.value)
+    nothing: list[tuple[int, int, int] | None] = [None] * bench.banks
+    for _ in range(300):  # the last window is over
+        await bench.cycle(nothing)
+    for event in (True, False):
+        await bench.cycle([(3, 0, 60) if event else None, *nothing[1:]])
+    for _ in range(300):
+        await bench.cycle(nothing)
+    assert int(dut.error_o.value)
+    await bench.mix(600, 0.5, lambda n: bench.rng.choice([0, 1, 2]), 0)
+    assert int(dut.error_o.value)
+
+
+async def greedy(bench: Bench, folds: int) -> int:
+    """Raise the parts of all entries together, as the one that has most is folded; return the largest.
+
+    It sees which entry was folded. In each window it counts at entries that have the same: one of them is lost, all others have a packet
+    more. It brings all that it can to a level before it goes on to the next; when only few are left, it goes on with those.
+    """
+    most, banks = 0, range(bench.banks)
+    parts = [[0] * bench.entries for _ in banks]
+    floor = [0 for _ in banks]
+    inside = bench.dut.u_dut
+    while folds:
+        chosen = []
+        for bank in banks:
+            levels = Counter(parts[bank])
+            wide = [level for level, count in levels.items() if count >= 14 and level >= floor[bank]]
+            floor[bank] = min(wide, default=bench.entries)
+            entries = [entry for entry in range(bench.entries) if parts[bank][entry] == floor[bank]]
+            chosen.append(entries or sorted(range(bench.entries), key=lambda entry, bank=bank: -parts[bank][entry])[:14])
+        for number in range(200):
+            events: list[tuple[int, int, int] | None] = []
+            for bank in banks:
+                entry = chosen[bank][number] if number < len(chosen[bank]) and number < 14 else None
+                events.append(None if entry is None else (entry, 0, 0))
+                if entry is not None:
+                    parts[bank][entry] += 1
+                    most = max(most, parts[bank][entry])
+            await bench.cycle(events)
+            if int(inside.taken.value):
+                for bank in banks:
+                    parts[bank][int(inside.index_q.value)] = 0
+                folds -= 1
+                break
+    return most
+
+
+@cocotb.test()
+async def adversary_is_held(dut) -> None:
+    bench = Bench(dut, latency=(1, 8), probability=1.0)
+    await bench.start()
+    most = await greedy(bench, 500)
+    assert most >= 24, f"an adversary that comes to {most} packets tells nothing"
+    assert not int(dut.overflow_o.value)
+    await bench.read_all()
+
+
+@cocotb.test()
+async def adversary_wins(dut) -> None:
+    """Parts of 4 bits are too narrow, and it is told: the adversary is one."""
+    bench = Bench(dut, latency=(1, 8), probability=1.0)
+    await bench.start()
+    with pytest.raises(AssertionError, match="a part was full"):
+        await greedy(bench, 500)
