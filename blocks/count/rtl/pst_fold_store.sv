@@ -107,7 +107,6 @@ module pst_fold_store #(
   } place_t;
 
   place_t [Slots-1:0] slots_q;
-  record_t sums[Slots];
 
   logic hit, free;
   slot_t hit_slot, free_slot;
@@ -162,7 +161,7 @@ module pst_fold_store #(
 
   state_e state_q;
   logic op_empty_q, op_give_q, op_ask_q, op_show_q, aw_q, w_q;
-  record_t base_q, added_q, sum_q;
+  record_t kept, added_q, sum_q;
   logic part_take, is_data, is_done, is_part, part_fits, shown_q;
 
   assign part_fits = hit || free;
@@ -185,8 +184,8 @@ module pst_fold_store #(
     for (int unsigned c = 0; c < Counters; c++) begin
       part.packets[c] = PacketWidth'(s_part_packets_i[c]);
       part.bytes[c]   = ByteWidth'(s_part_bytes_i[c]);
-      sum.packets[c]  = base_q.packets[c] + added_q.packets[c];
-      sum.bytes[c]    = base_q.bytes[c] + added_q.bytes[c];
+      sum.packets[c]  = (op_empty_q ? '0 : kept.packets[c]) + added_q.packets[c];
+      sum.bytes[c]    = (op_empty_q ? '0 : kept.bytes[c]) + added_q.bytes[c];
     end
   end
 
@@ -231,10 +230,7 @@ module pst_fold_store #(
           end
         end
       end
-      Read: begin
-        state_q <= Add;
-        base_q  <= op_empty_q ? '0 : sums[op_slot_q];
-      end
+      Read: state_q <= Add;
       Add: begin
         sum_q   <= sum;
         shown_q <= op_show_q;
@@ -260,9 +256,13 @@ module pst_fold_store #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (state_q == Add) sums[op_slot_q] <= sum;
-  end
+  pst_ram_1r1w #(
+      .Width(RecordWidth), .Depth(Slots), .Style("distributed")
+  ) u_sums (
+      .clk_i,
+      .we_i(state_q == Add), .waddr_i(op_slot_q), .wdata_i(sum),
+      .re_i(state_q == Read), .raddr_i(op_slot_q), .rdata_o(kept)
+  );
 
   logic error_q;
   always_ff @(posedge clk_i) begin
