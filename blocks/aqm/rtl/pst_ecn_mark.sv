@@ -130,4 +130,14 @@ module pst_ecn_mark #(
   assign m_axis_tlast_o = out.last;
   assign m_axis_tuser_o = out.user;
 
+`ifndef SYNTHESIS
+  logic waits_q;
+  logic [$bits(beat_t)-1:0] waiting_q;
+  always_ff @(posedge clk_i) begin
+    waits_q   <= m_axis_tvalid_o && !m_axis_tready_i && !rst_i;
+    waiting_q <= out;
+    if (waits_q && !rst_i) a_beat_waits : assert (m_axis_tvalid_o && out == waiting_q);
+  end
+`endif
+
 endmodule

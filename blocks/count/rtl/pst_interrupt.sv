@@ -54,4 +54,20 @@ module pst_interrupt #(
   assign lost_o  = lost_q;
   assign irq_o   = irq_q;
 
+`ifndef SYNTHESIS
+  // What is not cleared stays.
+  logic known_q;
+  logic [Events:0] kept_q;
+  logic [LostWidth-1:0] lost_before_q;
+  always_ff @(posedge clk_i) begin
+    known_q       <= !rst_i;
+    kept_q        <= cause_q & ~clear_i;
+    lost_before_q <= kept;
+    if (known_q && !rst_i) begin
+      a_cause_is_kept : assert ((kept_q & ~cause_q) == '0);
+      a_losses_are_kept : assert (lost_q >= lost_before_q);
+    end
+  end
+`endif
+
 endmodule

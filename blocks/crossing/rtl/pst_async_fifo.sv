@@ -109,4 +109,14 @@ module pst_async_fifo #(
     end
   end
 
+`ifndef SYNTHESIS
+  logic waits_q;
+  logic [Width-1:0] waiting_q;
+  always_ff @(posedge m_clk_i) begin
+    waits_q   <= m_valid_o && !m_ready_i && !m_rst_i;
+    waiting_q <= m_data_o;
+    if (waits_q && !m_rst_i) a_word_waits : assert (m_valid_o && m_data_o == waiting_q);
+  end
+`endif
+
 endmodule

@@ -28,4 +28,10 @@ module pst_deadline_pick #(
     if (rst_i) behind_q <= '1;
   end
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && valid_o) a_the_class_asks : assert (request_i[class_o]);
+  end
+`endif
+
 endmodule

@@ -32,4 +32,14 @@ module pst_rotating_arbiter #(
     if (rst_i) turn_q <= '0;
   end
 
+`ifndef SYNTHESIS
+  logic waits_q;
+  logic [Width-1:0] waiting_q;
+  always_ff @(posedge clk_i) begin
+    waits_q   <= valid_o && !take_i && !rst_i;
+    waiting_q <= index_o;
+    if (waits_q && !rst_i) a_offer_waits : assert (valid_o && index_o == waiting_q);
+  end
+`endif
+
 endmodule

@@ -280,6 +280,12 @@ module pst_round_credit
 
     logic unused_guarantee;
     assign unused_guarantee = walk_q[7];
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) a_walk_in_range : assert (32'(walk_place_q) < Q && 32'(walk_subscriber_q) < Subscribers);
+    end
+`endif
   end
 
   logic unused;

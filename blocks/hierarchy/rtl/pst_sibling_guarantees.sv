@@ -175,4 +175,10 @@ module pst_sibling_guarantees
   logic unused;
   assign unused = ^c3_scaled[14:0];
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) a_walk_in_range : assert (32'(walk_subscriber_q) < Subscribers);
+  end
+`endif
+
 endmodule

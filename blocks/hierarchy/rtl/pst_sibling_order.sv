@@ -227,4 +227,15 @@ module pst_sibling_order
   logic unused;
   assign unused = &{1'b0, s_op_class_i};
 
+`ifndef SYNTHESIS
+  // Of two queues at most one goes before the other.
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      for (int a = 0; a < int'(Q); a++) begin
+        for (int b = 0; b < a; b++) a_order_is_strict : assert (!(before_o[a][b] && before_o[b][a]));
+      end
+    end
+  end
+`endif
+
 endmodule

@@ -168,6 +168,12 @@ module pst_siblings
     end
 
     assign {m_look_hold_o, m_look_index_o} = hit_q[look_index_q] ? new_q : next[look_index_q];
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) begin
+      if (!rst_i && m_append_valid_o) a_the_appended_waits : assert (c4_waiting_q[m_append_index_o]);
+    end
+`endif
   end
 
 endmodule

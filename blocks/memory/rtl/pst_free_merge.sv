@@ -51,4 +51,17 @@ module pst_free_merge #(
     end
   end
 
+`ifndef SYNTHESIS
+  logic waits_q;
+  logic [Width-1:0] waiting_q;
+  always_ff @(posedge clk_i) begin
+    waits_q   <= m_free_valid_o && !m_free_ready_i && !rst_i;
+    waiting_q <= m_free_desc_o;
+    if (!rst_i) begin
+      a_one_is_served : assert ($onehot0(s_free_ready_o) && (s_free_ready_o & ~s_free_valid_i) == '0);
+      if (waits_q) a_descriptor_waits : assert (m_free_valid_o && m_free_desc_o == waiting_q);
+    end
+  end
+`endif
+
 endmodule

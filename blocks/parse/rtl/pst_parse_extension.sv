@@ -97,4 +97,10 @@ module pst_parse_extension
   assign step_o  = step_q;
   assign rest_o  = rest_q;
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && valid_o && step_o.going) a_what_goes_on_has_not_ended : assert (step_o.ending == EndDone);
+  end
+`endif
+
 endmodule

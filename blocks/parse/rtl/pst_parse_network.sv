@@ -195,4 +195,10 @@ module pst_parse_network
   assign step_o          = step3_q;
   assign rest_o          = rest3_q;
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && valid_o && step_o.going) a_what_goes_on_has_not_ended : assert (step_o.ending == EndDone);
+  end
+`endif
+
 endmodule

@@ -56,4 +56,14 @@ module pst_parse_window
   assign window_o = window_q;
   assign left_o   = left_q;
 
+`ifndef SYNTHESIS
+  // Behind the window nothing moves until the frame's end.
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_index_in_range : assert (32'(index_q) < Beats);
+      if (over_q) a_full_at_the_last_beat : assert (fills);
+    end
+  end
+`endif
+
 endmodule

@@ -229,4 +229,11 @@ module pst_subscriber
     end
   end
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && m_queue_valid_o && m_queue_drop_o)
+      a_dropped_has_no_queue : assert (m_queue_found_o != FoundSubscriber && m_queue_o == '0);
+  end
+`endif
+
 endmodule

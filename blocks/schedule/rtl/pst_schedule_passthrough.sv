@@ -91,4 +91,14 @@ module pst_schedule_passthrough
       .init_done_o
   );
 
+`ifndef SYNTHESIS
+  // Nobody looks at these two.
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      if (s_ret_valid_i && s_ret_backlogged_i) a_return_has_room : assert (unused_ret_ready);
+      if (place_valid_q) a_lists_take_the_queue : assert (unused_op_ready);
+    end
+  end
+`endif
+
 endmodule

@@ -65,4 +65,15 @@ module pst_departure_stamp #(
   assign m_axis_tid_o    = id_q;
   assign m_axis_tuser_o  = {time_q, user_q};
 
+`ifndef SYNTHESIS
+  logic waits_q;
+  logic [9*DataBytes+1+IdWidth+TimeWidth+UserWidth-1:0] beat, waiting_q;
+  assign beat = {m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o, m_axis_tid_o, m_axis_tuser_o};
+  always_ff @(posedge clk_i) begin
+    waits_q   <= m_axis_tvalid_o && !m_axis_tready_i && !rst_i;
+    waiting_q <= beat;
+    if (waits_q && !rst_i) a_beat_waits : assert (m_axis_tvalid_o && beat == waiting_q);
+  end
+`endif
+
 endmodule

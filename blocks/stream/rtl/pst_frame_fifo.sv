@@ -104,4 +104,14 @@ module pst_frame_fifo #(
       .m_data_o   (m_meta_o)
   );
 
+`ifndef SYNTHESIS
+  // Frames that are kept and have not left.
+  logic [31:0] frames_q;
+  always_ff @(posedge clk_i) begin
+    frames_q <= frames_q + 32'(commit) - 32'(m_data_valid_o && m_data_ready_i && m_data_last_o);
+    if (rst_i) frames_q <= '0;
+    else if (m_data_valid_o) a_beat_is_of_a_kept_frame : assert (frames_q != '0);
+  end
+`endif
+
 endmodule

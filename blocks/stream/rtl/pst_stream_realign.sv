@@ -81,4 +81,15 @@ module pst_stream_realign #(
     if (rst_i) held_valid_q <= 1'b0;
   end
 
+`ifndef SYNTHESIS
+  logic waits_q;
+  logic [9*DataBytes+2-1:0] beat, waiting_q;
+  assign beat = {m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o, m_axis_tuser_o};
+  always_ff @(posedge clk_i) begin
+    waits_q   <= m_axis_tvalid_o && !m_axis_tready_i && !rst_i;
+    waiting_q <= beat;
+    if (waits_q && !rst_i) a_beat_waits : assert (m_axis_tvalid_o && beat == waiting_q);
+  end
+`endif
+
 endmodule

@@ -202,4 +202,14 @@ module pst_access_edge_nodes
 
   assign init_done_o = init_done_q;
 
+`ifndef SYNTHESIS
+  // One valid stands for all banks that are read together.
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_drops_come_along : assert (unused_drop_valid == m_others_valid_o);
+      if (Aqm != 0) a_verdicts_come_along : assert (unused_aqm_valid == m_others_valid_o && unused_mark_valid == m_others_valid_o);
+    end
+  end
+`endif
+
 endmodule

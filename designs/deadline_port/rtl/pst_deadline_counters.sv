@@ -190,4 +190,10 @@ module pst_deadline_counters
   assign dropped_frames_o = dropped_frames_q;
   assign dropped_bytes_o  = dropped_bytes_q;
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && in_valid_i) a_reason_is_counted : assert (Counted[in_reason_i]);
+  end
+`endif
+
 endmodule

@@ -63,10 +63,12 @@ def _print_counts(as_json: bool) -> None:
     with working("Counting"):
         found = rules.counted()
     if as_json:
-        print(json.dumps({"schema": "penstock.counts/1", "seed": None, "config": {}, "counts": [asdict(one) for one in found]}))
+        print(json.dumps({"schema": "penstock.counts/2", "seed": None, "config": {}, "counts": [asdict(one) for one in found]}))
         return
     for one in found:
         allowed = "" if one.allowed is None else f"at most {one.allowed}" if one.allowed else "none"
         most = sorted(one.places, key=lambda name: -one.places[name])
-        where = f"{len(most)} files, most in {most[0]} ({one.places[most[0]]})" if most else ""
-        print(f"{one.value:>6}  {one.words:<45} {allowed:<12} {where}".rstrip())
+        notes = [f"{len(most)} files, most in {most[0]} ({one.places[most[0]]})"] if most else []
+        if one.reasons:
+            notes.append(f"{one.excused} more, with the reason in {one.reasons}")
+        print(f"{one.value:>6}  {one.words:<48} {allowed:<12} {'; '.join(notes)}".rstrip())

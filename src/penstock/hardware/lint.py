@@ -120,30 +120,36 @@ def _untested() -> set[str]:
 
 def check_size() -> Result:
     """No source is above the ceiling without a reason in lint/large.txt, which lists none that is not."""
-    reasons, files = counts.excused(ROOT), by_hand(*counts.SOURCES)
-    large = counts.large({name: (ROOT / name).read_text() for name in _relative(files)})
-    findings = [
-        f"{name}: {number} lines, allowed: {counts.CEILING}; divide it, or say in lint/large.txt why not"
-        for name, number in large.items()
-        if not reasons.get(name)
-    ]
-    findings += [f"lint/large.txt: {name} is no source above {counts.CEILING} lines" for name in reasons if name not in large]
-    return Result(f"{len(files)} files, {len(large)} above {counts.CEILING} lines", findings)
+    return _rules(("large",), counts.SOURCES, f"divide it into parts of at most {counts.CEILING} lines")
+
+
+def check_names() -> Result:
+    """What is above the queues is the hierarchy in every name; lint/names.txt lists what users have typed for long, and other trees."""
+    return _rules(("tree",), counts.NAMED, "name it hierarchy")
 
 
 def check_hardware() -> Result:
-    """No module that people write has too many ports, and no memory is outside a wrapper without a reason in lint/memories.txt."""
-    rtl = {os.path.relpath(path, ROOT): path.read_text() for path in by_hand(".sv", ".svh") if path.parent.name == "rtl"}
-    ports = {name: counts.ports(ROOT / name) for name in rtl if not Path(name).stem.endswith("_pkg")}
+    """No module has too many ports; memories outside a wrapper, flat ports and modules without an assertion have their reasons."""
+    result = _rules(("raw_memories", "axi_lines", "no_assertion"), (".sv", ".svh"), "mend it")
+    modules = [path for path in by_hand(".sv") if path.parent.name == "rtl" and not path.stem.endswith("_pkg")]
+    ports = {name: counts.ports(ROOT / name) for name in _relative(modules)}
     findings = [
         f"{name}: {number} ports, allowed: {counts.MOST_PORTS}; bundle those that go together (docs/architecture.md)"
         for name, number in ports.items()
         if number > counts.MOST_PORTS
     ]
-    memories, reasons = counts.raw_memories(rtl), counts.excused(ROOT, "memories.txt")
-    findings += [f"{each}: a memory outside pst_ram_1r1w; say in lint/memories.txt why" for each in memories if not reasons.get(each)]
-    findings += [f"lint/memories.txt: {each} is no such memory" for each in reasons if each not in memories]
-    return Result(f"{len(ports)} modules, {len(memories)} memories", findings)
+    return Result(f"{len(ports)} modules, {result.summary}", findings + result.findings)
+
+
+def _rules(keys: Sequence[str], suffixes: Sequence[str], advice: str) -> Result:
+    """What breaks one of these rules has its reason in lint/, and each reason there is about something that breaks it."""
+    texts = {os.path.relpath(path, ROOT): path.read_text() for path in by_hand(*suffixes)}
+    found = [counts.rule(ROOT, key, texts) for key in keys]
+    findings = [
+        f"{name}: {one.words}: {number}; {advice}, or say in {one.reasons} why not" for one in found for name, number in one.places.items()
+    ]
+    findings += [f"{one.reasons}: {reason} breaks no rule" for one in found for reason in one.unused]
+    return Result(", ".join(f"{one.excused} {one.words}" for one in found), findings)
 
 
 def by_hand(*suffixes: str) -> list[Path]:
@@ -420,6 +426,7 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "licence": check_licence,
     "lists": check_lists,
     "size": check_size,
+    "names": check_names,
     "hardware": check_hardware,
     "links": check_links,
     "prose": check_prose,

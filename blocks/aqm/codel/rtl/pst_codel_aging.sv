@@ -97,4 +97,10 @@ module pst_codel_aging #(
     end
   end
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) a_visit_in_range : assert (32'(step_q) < Steps && 32'(queue_q) < Queues);
+  end
+`endif
+
 endmodule

@@ -361,4 +361,13 @@ module pst_pie
     end
   end
 
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_walk_in_range : assert (32'(walk_queue_q) < Queues);
+      a_random_goes_on : assert (random_q != '0);  // 0 would stay 0
+    end
+  end
+`endif
+
 endmodule
