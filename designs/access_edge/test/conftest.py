@@ -2,7 +2,7 @@
 """Where the helpers of these tests are; devices and jobs."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +56,34 @@ def tiny_job(tiny: tuple[configs.Configuration, str]) -> Callable[..., Job]:
         return job | keys
 
     return make
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server with the model of a small device, to which traffic for all queues comes; yields client, plant and sweep."""
+    from penstock.designs.access_edge.control.client import Client
+    from penstock.designs.access_edge.control.server import serving
+    from penstock.designs.access_edge.control.sweep import Sweep
+    from penstock.designs.access_edge.testing.control import CONFIG, plant_of
+    from penstock.driver.in_process import InProcess
+    from penstock.engine import engine
+    from penstock.engine.run import Request, prepare
+
+    engine.build()
+    folder = tmp_path_factory.mktemp("served")
+    scenario = folder / "s.yaml"
+    scenario.write_text(
+        f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\n"
+        "traffic:\n  - { name: all, poisson: { queues: 0-63, pick: random, rate: 500 Mbit/s, size: 500 } }\n"
+    )
+    carrier = InProcess(prepare(Request(scenario, engine="model")).plan.job)
+    plant = plant_of(carrier, folder / "intent.sqlite")
+    sweep = Sweep(plant, 0.05)
+    sweep.start()
+    with serving(plant, sweep, [f"unix:{folder / 'c.sock'}", "127.0.0.1:0"]) as places, Client(places[0]) as client:
+        yield client, plant, sweep, places
+    sweep.stop()
+    plant.intent.close()
+    result = carrier.device.end()
+    assert result["findings"] == [] and result["conservation_ok"]
+    carrier.close()
