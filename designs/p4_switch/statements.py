@@ -8,8 +8,6 @@ from penstock.designs.p4_switch.config import DROP_PORT
 from penstock.designs.p4_switch.layout import Field, words
 from penstock.errors import UserError
 
-MOST_ADVANCE = (1 << 32) - 1
-
 
 class Statements:
     """Compiles statements into a Code."""

@@ -17,7 +17,6 @@ SIZES = {  # name: hardware, and what of it the bench must know
 }
 ALL = ["fabric_2", "fabric_4", *(pytest.param(size, marks=pytest.mark.slow) for size in ("islip_4", "fabric_8"))]
 SCHEDULERS = ["fabric_4", pytest.param("islip_4", marks=pytest.mark.slow)]  # the default suite has iSLIP in whole devices, of frame_switch
-LOSSY = ["fabric_2", "islip_4", *(pytest.param(size, marks=pytest.mark.slow) for size in ("fabric_4", "fabric_8"))]
 
 
 def soak(size: str, back_pressure: bool, fifo_depth: int | None = None, room: int | None = None, **traffic: int) -> dict[str, int]:

@@ -9,8 +9,6 @@ import pytest
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 
-UPPER = 64  # bits of an IPv6 address that count
-
 
 def meanings(h: dict[str, int]) -> list[int | None]:
     """Return the fields of each kind, None where the headers do not have them; the last two are keys of 65 bits."""

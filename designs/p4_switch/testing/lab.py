@@ -1,7 +1,6 @@
 """The test program `test/programs/lab.p4`: the first bytes of each packet say what the program does with it. And what should come of it,
 computed by code that shares nothing with the device."""
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,8 +20,6 @@ DROP_INGRESS, DROP_EGRESS, CLONE_INGRESS, MULTICAST = 1, 2, 4, 8
 RECIRCULATE, CLONE_EGRESS, STAMP, RESUBMIT = 16, 32, 64, 128
 FOR_EVER = 255  # argument of RECIRCULATE
 STAMP_FORMAT = "!6s6sIIIIIHH"  # ingress, egress, enqueued, waited, depths, length, ports
-STAMP_BYTES = struct.calcsize(STAMP_FORMAT)
-HEAD_BYTES = 4 + STAMP_BYTES
 
 CLOCK_HZ = 100_000_000
 LINE_BPS = 800_000_000  # a byte a cycle

@@ -22,7 +22,6 @@ FILE = ROOT / "requirements.txt"
 CORE = "core"
 VENV = ROOT / ".venv"
 _known: set[str] = set()  # that were there when this process looked
-PIP = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--no-compile")  # Python compiles what it imports
 _HEAD = re.compile(r"# \[([a-z]+)\] (\d+) MB, (\d+) s: (.+)")
 
 

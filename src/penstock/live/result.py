@@ -10,8 +10,7 @@ from penstock.basics.units import PS_PER_SECOND, format_time_ns
 from penstock.engine.result import Departures, binned
 from penstock.engine.run import Prepared
 
-BEHIND_SHARE = 0.01  # of the looks at the clock, at which the device may be further behind than BEHIND_NS without a remark
-BEHIND_NS = 5_000_000
+BEHIND_NS = 5_000_000  # further behind, at one look at the clock in a hundred, is worth a remark
 
 
 def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequence[dict[str, Any]]) -> dict[str, Any]:

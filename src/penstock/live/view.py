@@ -14,9 +14,9 @@ from rich.text import Text
 from penstock.basics.units import format_rate, format_time_ns
 from penstock.command_line.console import console, log_lines
 from penstock.engine.run import Prepared
+from penstock.live.result import BEHIND_NS
 
 SPAN_SECONDS = 1.0  # over which rates are measured
-FAR_BEHIND_NS = 5_000_000
 MOST_ROWS = 16
 
 
@@ -93,7 +93,7 @@ def _page(run: Prepared, applications: Sequence[Any], now: dict[str, Any], past:
     seconds, whole = now["cycles"] / clock, run.described.duration / 1e12
     behind = wire["behind_ns"]
     state = Text(f"{run.name}: {seconds:.1f} of {whole:.0f} s  ", style="bold")
-    far = behind > FAR_BEHIND_NS or wire["stood_still_ns"] > 0
+    far = behind > BEHIND_NS or wire["stood_still_ns"] > 0
     words = f"{format_time_ns(behind)} behind real time"
     if wire["stood_still_ns"]:
         words += f"; the device stood still for {format_time_ns(wire['stood_still_ns'])}"

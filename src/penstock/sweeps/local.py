@@ -10,8 +10,6 @@ from queue import Empty, SimpleQueue
 from penstock.basics import children
 from penstock.sweeps.execute import Outcome, Task, execute
 
-MAX_WORKERS = 1024
-
 
 def cores() -> int:
     """Return how many cores this process may use."""

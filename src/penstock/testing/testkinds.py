@@ -52,7 +52,6 @@ class Kind:
         return self.seconds + self.build
 
 
-_DEVICES = frozenset({"build_device", "build_core", "TestCore", "bench"})
 # The first that fits.
 KINDS = {
     kind.name: kind

@@ -27,5 +27,3 @@ RIVALS = (
     ("GCQ", 256, 222.0),
     ("SMiSLIP", 256, 118.0), ("SMiSLIP", 640, 282.0), ("SMiSLIP", 1280, 538.0),
 )  # fmt: skip
-# Section 6: throughput of this switch (256 bit, S = 2) over that of SMiSLIP and GCQ with 256 bit, all with VU9P clocks.
-RIVAL_RATIO = {"SMiSLIP": 4.7, "GCQ": 2.5}

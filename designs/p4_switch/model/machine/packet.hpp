@@ -23,9 +23,6 @@ struct Packet {
     bool recirculated = false;  // its metadata stand as egress has left them for the next ingress
 
     std::span<const std::uint8_t> bytes() const { return {buffer.get() + begin, size}; }
-    // With the headers that ingress has added and removed: what it will have when it leaves, if egress changes no header.
-    std::uint32_t length_now() const { return length; }
-    bool had_parser_error() const { return parser_error; }
 
   private:
     friend class V1Switch;

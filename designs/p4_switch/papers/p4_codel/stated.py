@@ -27,7 +27,6 @@ EXAMPLE: dict[str, float] = {
     "burst_over_s": 0.37,
     "longest_above_s": 0.22,
 }
-EXAMPLE_FROM_S = 1.0  # the first second, with the burst, is in `burst_*` only
 
 # What the issue behind this page measured: the public program, unchanged, on bmv2 with the senders of a Linux kernel, a round trip of
 # 4.8 ms; beside it an exact RFC 8289 bottleneck with the same senders. (mean ms, p95 ms, packets/s); None: not measured.
