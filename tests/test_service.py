@@ -187,3 +187,9 @@ def test_the_page_of_the_api_is_fresh() -> None:
         assert words in page, words
     anchors = {re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in re.findall(r"^#+ (.*)$", page, re.MULTILINE)}
     assert set(re.findall(r"\]\(#([^)]*)\)", page)) <= anchors
+
+
+def test_files_of_the_protocol_have_their_old_names_too() -> None:
+    from penstock.v1 import hierarchy_pb2, hierarchy_pb2_grpc, tree_pb2, tree_pb2_grpc
+
+    assert tree_pb2.Node is hierarchy_pb2.Node and tree_pb2_grpc.NodesStub is hierarchy_pb2_grpc.NodesStub
