@@ -176,12 +176,13 @@ def rows(raw: dict[str, Any], plan: "EdgePlan", clock_hz: int) -> dict[str, list
 
 def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePlan", given: Parents, clock_hz: int) -> list[dict[str, Any]]:
     """Return the rows of a level: of those that traffic came to or left from, at most the busiest ones, in order of their ids."""
-    from penstock.engine.result import binned, distribution
+    from penstock.engine.result import binned, distribution, measured_from
 
     moved = np.asarray(counts["in"]["bytes"], dtype=np.int64) + np.asarray(counts["out"]["bytes"], dtype=np.int64)
     some = np.flatnonzero(moved)
     busiest = np.sort(some[np.argsort(-moved[some], kind="stable")[:MAX_ROWS]])
     cycles, scale = int(raw["cycles"]), 1e9 / clock_hz
+    measured = cycles - measured_from(raw)
     exact = latencies(raw, kind, busiest.tolist(), plan)
     losers = _losers(raw, kind, given)
     found = []
@@ -195,9 +196,9 @@ def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePl
             **totals,
             "dropped_most": _loser(losers.get(ident), plan),
             **marks,
-            "throughput_bps": round(8 * totals["bytes"]["out"] * clock_hz / cycles, 3) if cycles else 0.0,
+            "throughput_bps": round(8 * int(counts["measured_out_bytes"][ident]) * clock_hz / measured, 3) if measured else 0.0,
             **_rates(counts, ident, clock_hz),
-            **_congestion(counts, ident, cycles, clock_hz),
+            **_congestion(counts, ident, measured, clock_hz),
             "latency_ns": distribution(exact[ident], scale)
             if exact is not None
             else None

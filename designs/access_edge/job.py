@@ -279,9 +279,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     if offered > 1.001 * line:
         plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(line)}.")
     expected = sum(frame_count(source, clock) for source in sources)
-    expected += tcp.most_frames(
-        sources, lambda queue: table.settings(queue).rate_bps, line_rate(scenario, document, config, "egress"), clock
-    )
+    egress = line_rate(scenario, document, config, "egress")
+    expected += tcp.most_frames(sources, lambda queue: table.settings(queue).rate_bps, egress, clock)
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes)
@@ -304,7 +303,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "drain": bool(scenario.drain),
         "max_cycles": duration + drain,
         "ingress_bps": line,
-        "egress_bps": line_rate(scenario, document, config, "egress"),
+        "egress_bps": egress,
         "overhead_bytes": scenario.link.overhead_bytes,
         "ingress_fifo_bytes": scenario.link.ingress_fifo,
         "egress_buffer_bytes": scenario.link.egress_buffer,
@@ -312,6 +311,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "timed_register_writes": timed,
         "sources": sources,
         "pcap_out": None,
+        "after_cycles": before_end(scenario.report.after, duration, clock, ("report", "after"), document),
         "interval_cycles": interval,
         "series_queues": _series(scenario, document, plan),
         "keep_departures": True,
@@ -374,7 +374,7 @@ def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Co
         document.fail(("report", "lateness"), "knows neither a hierarchy nor changes: its ideal server has only the queues' own rates")
     if config.aqm != "none":
         raise UserError(f"report.lateness: configuration {config.name} has an AQM, whose drops the ideal server does not know")
-    from_cycle = before_end(scenario.report.lateness, end, config.clock_hz, ("report", "lateness"), document)
+    from_cycle = before_end(max(scenario.report.lateness, scenario.report.after), end, config.clock_hz, ("report", "lateness"), document)
     return {"shapers": _shapers(plan, config), "from_cycle": from_cycle, "tolerance_cycles": config.tolerance_cycles}
 
 

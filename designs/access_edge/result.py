@@ -9,7 +9,7 @@ from penstock.designs.access_edge import find, hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
 from penstock.designs.access_edge.hierarchy_rows import changes_until, guarantee
 from penstock.designs.access_edge.job import EdgePlan
-from penstock.engine.result import Departures, all_kept, binned, distribution, mean_rate
+from penstock.engine.result import Departures, all_kept, binned, distribution, mean_rate, measured_of
 
 MAX_QUEUES_LISTED = 1000
 MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
@@ -64,8 +64,9 @@ def rates(
 
 def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, Any]:
     """Return the rates of a queue whose frames were not kept one by one: its average rate, the last frame taken for one of mean size."""
-    packets, span = int(table["out_packets"][queue]), int(table["last_departure"][queue]) - int(table["first_departure"][queue])
-    average = round(8 * clock_hz * int(table["out_bytes"][queue]) * (packets - 1) / packets / span, 3) if packets > 1 and span > 0 else None
+    packets, size = (int(table.get(f"measured_{what}", table[f"out_{what}"])[queue]) for what in ("packets", "bytes"))
+    span = int(table["last_departure"][queue]) - int(table["first_departure"][queue])
+    average = round(8 * clock_hz * size * (packets - 1) / packets / span, 3) if packets > 1 and span > 0 else None
     measured = average if packets >= MIN_FRAMES_OF_A_RATE else None
     return {"measured_rate_bps": measured, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
 
@@ -173,7 +174,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
     """Return the busiest queues (by bytes in) and how many had traffic at all."""
     counters = QUEUE_COUNTERS if config.aqm == "none" else QUEUE_COUNTERS + AQM_COUNTERS
     table = {key: np.asarray(raw["queue"][key]) for key in counters}
-    had_traffic = np.flatnonzero(table["in_packets"])
+    had_traffic, measured = np.flatnonzero(table["in_packets"]), measured_of(raw)
     weight = table["in_bytes"][had_traffic]
     ids = np.sort(had_traffic[np.argsort(-weight.astype(np.int64), kind="stable")[:MAX_QUEUES_LISTED]])
     order = np.argsort(left.queue, kind="stable")
@@ -183,7 +184,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
     rows = []
     for queue in ids.tolist():
         low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
-        own = left.only(order[low:high]).if_all(int(table["out_packets"][queue]))
+        own = left.only(order[low:high]).if_all(int(measured[queue]))
         settings = plan.settings.settings(queue)
         rows.append({
             "id": queue,
@@ -199,7 +200,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
             ),
             **(
                 rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle, config.tolerance_cycles)
-                if len(own.cycle) == table["out_packets"][queue]
+                if len(own.cycle) == measured[queue]
                 else totals_rates(raw["queue"], queue, config.clock_hz)
             ),
             **{key: int(column[queue]) for key, column in table.items()},

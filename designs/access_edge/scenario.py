@@ -59,6 +59,12 @@ LeastRate = Annotated[int, BeforeValidator(_least_rate)]
 class Device(CommonDevice):
     """The hardware: a named configuration, and how its memories behave in this run."""
 
+    aqm: StrictStr | None = Field(
+        None, description="Active queue management in place of the configuration's: `none`, `codel`, `pie`, or one of your own."
+    )
+    scheduler: StrictStr | None = Field(
+        None, description="Scheduler in place of the configuration's: `shaped`, `passthrough`, or one of your own."
+    )
     read_latency_ns: StrictInt = Field(200, ge=0, le=100_000, description="Time from a memory's read request to its first data.")
     write_latency_ns: StrictInt = Field(100, ge=0, le=100_000, description="Time from the last written data to its confirmation.")
     gap_permille: StrictInt = Field(0, ge=0, le=900, description="Share of cycles in which a memory takes and gives nothing.")
@@ -66,6 +72,10 @@ class Device(CommonDevice):
     memory_timeout: Time | None = Field(
         None, description="A memory that is waited for so long is lost, until reset; 0: none ever is. 4,194,304 cycles unless given."
     )
+
+    def numbers(self) -> dict[str, Any]:
+        """Return AQM and scheduler, where they are given."""
+        return {key: value for key, value in (("aqm", self.aqm), ("scheduler", self.scheduler)) if value is not None}
 
 
 class Rates(Model):
@@ -421,6 +431,9 @@ class Report(Model):
         None, description="Queues with a curve of their own (at most 32); unless given, the named queues that get traffic, at most 12."
     )
     interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
+    after: Time = Field(
+        0, description="Warm-up: rates, latencies, shares and curves are of what leaves from this time on; counters are of the whole run."
+    )
     lateness: Time | None = Field(
         None, description="Measure lateness against an ideal server, for frames that leave after this time; 0 is all."
     )

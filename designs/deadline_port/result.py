@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.deadline_port.config import Config
 from penstock.designs.deadline_port.job import DeadlinePlan
-from penstock.engine.result import Departures, distribution
+from penstock.engine.result import Departures, distribution, measured_of
 
 REASONS = ("missed", "no_page", "read_error")  # drops that are counted by class
 NO_SLACK = np.iinfo(np.int64).max  # the engine's: no frame of the class has left
@@ -18,10 +18,11 @@ def own(raw: dict[str, Any], config: Config, plan: DeadlinePlan) -> dict[str, An
     left = Departures.of(raw)
     measured: dict[str, Any] = raw.get("deadline", {})
     rows = [_row(raw, measured, left, config, plan, row.number) for row in plan.settings.classes]
-    came, exact = sum(row["in_packets"] for row in rows), measured.get("exact")
-    total: dict[str, Any] = {"missed_share": _share(sum(row["missed_packets"] for row in rows), came)}
+    exact, numbers = measured.get("exact"), [row.number for row in plan.settings.classes]
+    came = sum(_came(raw, measured, number) for number in numbers)
+    total: dict[str, Any] = {"missed_share": _share(sum(_missed(raw, measured, number) for number in numbers), came)}
     if exact is not None:
-        total["exact_missed_share"] = _share(sum(row["exact"]["missed_packets"] for row in rows), came)
+        total["exact_missed_share"] = _share(sum(_missed_by(exact, number) for number in numbers), came)
     return {
         "discipline": config.discipline,
         "default_class": plan.settings.classes[plan.settings.default].name,
@@ -35,7 +36,7 @@ def _row(
     raw: dict[str, Any], measured: dict[str, Any], left: Departures, config: Config, plan: DeadlinePlan, number: int
 ) -> dict[str, Any]:
     row, queue, clock = plan.settings.classes[number], raw["queue"], config.clock_hz
-    mine = left.only(left.queue == number).if_all(int(raw["queue"]["out_packets"][number]))
+    mine = left.only(left.queue == number).if_all(int(measured_of(raw)[number]))
     counts = {f"{part}_{what}": int(queue[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")}
     dropped = {f"{reason}_packets": _count(queue, f"{reason}_drop_packets", number) for reason in REASONS}
     found: dict[str, Any] = {
@@ -46,7 +47,7 @@ def _row(
         **({"deadline_changes": _steps(plan, number, clock)} if len(plan.deadlines[number]) > 1 else {}),
         **counts,
         **dropped,
-        "missed_share": _share(dropped["missed_packets"], counts["in_packets"]),
+        "missed_share": _share(_missed(raw, measured, number), _came(raw, measured, number)),
         "late_packets": _late(measured, mine, plan, number),
         "latency_ns": distribution(mine.latency, 1e9 / clock),
     }
@@ -55,8 +56,23 @@ def _row(
     if (exact := measured.get("exact")) is not None:
         keys = ("sent_packets", "sent_bytes", "missed_packets", "missed_bytes")
         ideal: dict[str, Any] = {key: int(exact[key][number]) for key in keys}
-        found["exact"] = ideal | {"missed_share": _share(ideal["missed_packets"], counts["in_packets"])}
+        found["exact"] = ideal | {"missed_share": _share(_missed_by(exact, number), _came(raw, measured, number))}
     return found
+
+
+def _came(raw: dict[str, Any], measured: dict[str, Any], number: int) -> int:
+    """Return how many frames of a class have come behind the warm-up."""
+    return int(measured["came"][number] if "came" in measured else raw["queue"]["in_packets"][number])
+
+
+def _missed_by(exact: dict[str, Any], number: int) -> int:
+    """Return how many of them the exact port has dropped."""
+    return int(exact.get("measured_missed", exact["missed_packets"])[number])
+
+
+def _missed(raw: dict[str, Any], measured: dict[str, Any], number: int) -> int:
+    """Return how many of them the device has dropped for their deadline."""
+    return int(measured["missed_here"][number]) if "missed_here" in measured else _count(raw["queue"], "missed_drop_packets", number)
 
 
 def _count(queue: dict[str, Any], key: str, number: int) -> int:

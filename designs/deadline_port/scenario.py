@@ -149,6 +149,9 @@ class Report(Model):
         None, description="Classes with a curve of their own (at most 32); unless given those with traffic, 12 of them at most."
     )
     interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
+    after: Time = Field(
+        0, description="Warm-up: rates, latencies, shares and curves are of what leaves from this time on; counters are of the whole run."
+    )
 
 
 class Setup(CommonSetup):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.job import SwitchPlan
-from penstock.engine.result import Departures, distribution
+from penstock.engine.result import Departures, distribution, measured_of
 
 COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
 
@@ -47,8 +47,9 @@ def _row(
     """Return what became of the frames of the flows whose `number` is `index`; `output`: which line they left by, None: several."""
     mine = np.flatnonzero(number == index)
     sums = {key: int(np.asarray(raw["queue"][key])[mine].sum()) for key in COUNTERS}
-    chosen = left.only(np.flatnonzero(number[left.queue] == index)).if_all(sums["out_packets"])
-    is_known = len(chosen.cycle) == sums["out_packets"]
+    measured = int(measured_of(raw)[mine].sum())
+    chosen = left.only(np.flatnonzero(number[left.queue] == index)).if_all(measured)
+    is_known = len(chosen.cycle) == measured
     window = (chosen.cycle >= plan.after) & (chosen.cycle < min(plan.end, int(raw["cycles"])))
     cycles = min(plan.end, int(raw["cycles"])) - plan.after
     size, frames = int(chosen.length[window].sum()), int(window.sum())

@@ -117,6 +117,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "egress_buffer_bytes": scenario.link.egress_buffer,
         "sources": sources,
         "pcap_out": None,
+        "after_cycles": plan.after,
         "interval_cycles": interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes),
         "keep_departures": True,
     }

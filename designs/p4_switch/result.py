@@ -6,7 +6,7 @@ import numpy as np
 
 from penstock.designs.p4_switch.config import Config
 from penstock.designs.p4_switch.job import SwitchPlan
-from penstock.engine.result import Departures, binned, distribution, rates_over_time
+from penstock.engine.result import Departures, binned, distribution, measured_of, measured_out, rates_over_time
 
 SHOWN_OVER_TIME = 16  # queues with points of their own in the result: those that most packets left
 
@@ -33,8 +33,10 @@ def _output(raw: dict[str, Any], left: Departures, plan: SwitchPlan, port: int) 
     counts = raw["p4"]["outputs"][port]
     end = min(plan.end, int(raw["cycles"]))
     span = end - plan.after
-    mine = left.only(outputs_of(raw, left) == port).if_all(int(counts["packets"]))
-    is_known = span > 0 and len(mine.cycle) == counts["packets"]
+    mine = left.only(outputs_of(raw, left) == port)
+    # The device counts what it sends when that begins, the measurement when it has come out: at the end of a warm-up these differ.
+    whole = len(left.cycle) == measured_out(raw, "packets") or len(mine.cycle) == counts["measured_packets"]
+    mine, is_known = mine if whole else mine.if_all(-1), whole and span > 0
     window = (mine.cycle >= plan.after) & (mine.cycle < end)
     size, frames = int(mine.length[window].sum()), int(window.sum())
 
@@ -84,7 +86,7 @@ def _flows(raw: dict[str, Any], left: Departures, plan: SwitchPlan) -> list[dict
         row = {f"{part}_{what}": int(counts[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")}
         if name["input"] is None and not row["in_packets"]:
             continue
-        latency = left.only(order[ends[number] : ends[number + 1]]).if_all(row["out_packets"]).latency
+        latency = left.only(order[ends[number] : ends[number + 1]]).if_all(int(measured_of(raw)[number])).latency
         dropped = {reason: int(of["packets"][number]) for reason, of in drops.items() if of["packets"][number]}
         found.append({**name, **row, "dropped": dropped, "latency_ns": distribution(latency, 1e9 / plan.config.clock_hz)})
     return found

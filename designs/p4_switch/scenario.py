@@ -156,7 +156,9 @@ class Report(Model):
     """What the report shows."""
 
     interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
-    after: Time = Field(0, description="Rates are measured from this time on, to the end of the traffic.")
+    after: Time = Field(
+        0, description="Warm-up: rates (to the end of the traffic), latencies and curves are of what leaves from this time on."
+    )
 
 
 class Entry(Model):

@@ -65,6 +65,7 @@ Measurement::Measurement(const MeasureSettings& settings)
         }
     }
     if (settings_.device.order == Order::Free) youngest_left_.resize(settings_.device.queues);
+    is_warm_ = settings_.after_cycles == 0;
     if (!settings_.pcap_out.empty())
         pcap_ = std::make_unique<OutputCapture>(settings_.pcap_out, settings_.clock_hz, settings_.device.outputs);
 }
@@ -184,6 +185,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     append(arriving_, record);
     ++undecided_;
     if (listener_) listener_->arrived(frame);
+    if (!is_warm_ && last_bit >= settings_.after_cycles) begin();
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;
@@ -531,6 +533,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     if (record == kNone)
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
+    if (!is_warm_ && first_bit >= settings_.after_cycles) begin();
     if (given_.empty()) check_deadline(first_bit, record, true, 0);
     const std::uint32_t came = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
@@ -560,7 +563,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
         histograms_[1 + settings_.group_of[queue]].add(latency);
         groups_[settings_.group_of[queue]].out_bytes += length;
     }
-    if ((settings_.keep_all || in_series(queue)) && latency_.size() < settings_.keep_most) {
+    if (is_warm_ && (settings_.keep_all || in_series(queue)) && latency_.size() < settings_.keep_most) {
         latency_.push_back(latency);
         latency_queue_.push_back(queue);
         if (settings_.keep_departures) {
@@ -601,7 +604,25 @@ void Measurement::lose_the_rest(std::int64_t cycle) {
         for (; queue.queued.head != kNone; ++lost_at_the_end_) drop(cycle, pop(queue.queued), *settings_.device.silent_loss);
 }
 
+void Measurement::begin() {
+    is_warm_ = true;
+    if (is_frozen_) return;
+    in_before_ = live_.in, out_before_ = live_.out;
+    std::fill(histograms_.begin(), histograms_.end(), Histogram{});
+    std::fill(groups_.begin(), groups_.end(), GroupTotals{});
+    series_.of_queues.clear();
+    series_.of_outputs.clear();
+    queue_out_before_.resize(queues_.size());
+    for (std::size_t queue = 0; queue < queues_.size(); ++queue) {
+        QueueTotals& totals = queues_[queue].totals;
+        queue_out_before_[queue] = totals.out;
+        totals.first_departure = totals.last_departure = -1;
+    }
+    if (own_) own_->begin();
+}
+
 void Measurement::freeze(std::int64_t cycle) {
+    if (!is_warm_) begin();
     frozen_ = live_;
     is_frozen_ = true;
     if (own_) own_->end(cycle);

@@ -299,6 +299,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     MeasureSettings& measure = job.measure;
     measure.clock_hz = job.environment.clock_hz;
     measure.interval_cycles = table.integer("interval_cycles", 0, kMaxCycles, 0);
+    measure.after_cycles = table.integer("after_cycles", 0, kMaxCycles, 0);
     measure.series_queues = queue_list(table, "series_queues", queues, python.keep);
     measure.keep_departures = table.boolean("keep_departures", false);
     measure.own = job.device->own_measurement(table, job.environment);

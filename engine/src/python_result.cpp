@@ -36,6 +36,11 @@ nb::dict queue_arrays(const Measurement& m) {
     dict["out_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).out.bytes; });
     dict["drop_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.packets; });
     dict["drop_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.bytes; });
+    const auto measured = [&](std::uint64_t Amount::* what) {
+        return column<std::uint64_t>(queues, [=, &m](std::uint32_t q) { return m.queue_totals(q).out.*what - m.out_before(q).*what; });
+    };
+    dict["measured_packets"] = measured(&Amount::packets);
+    dict["measured_bytes"] = measured(&Amount::bytes);
     const Statement& device = m.device();
     for (std::size_t i = 0; i < device.queue_reasons.size(); ++i)
         dict[(device.drop_reasons[device.queue_reasons[i]] + "_drop_packets").c_str()] =
@@ -157,6 +162,13 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["interrupted"] = outcome.interrupted;
     result["drained"] = outcome.drained;
     add_totals(result, measurement.device(), totals);
+    nb::dict measured;
+    measured["from_cycle"] = measurement.after_cycles();
+    measured["in_packets"] = totals.in.packets - measurement.in_before().packets;
+    measured["in_bytes"] = totals.in.bytes - measurement.in_before().bytes;
+    measured["out_packets"] = totals.out.packets - measurement.out_before().packets;
+    measured["out_bytes"] = totals.out.bytes - measurement.out_before().bytes;
+    result["measured"] = measured;
     result["lost"] = outcome.lost;
     result["counter_mismatches"] = outcome.counter_mismatches;
     result["conservation_ok"] = outcome.conservation_ok;

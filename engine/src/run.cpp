@@ -208,7 +208,8 @@ class Runner {
 
 LiveTraffic::LiveTraffic(const Job& job) {
     if (!job.flows.empty())
-        connections = std::make_unique<tcp::Traffic>(job.flows, job.measure.interval_cycles, job.duration_cycles.value_or(kForever));
+        connections = std::make_unique<tcp::Traffic>(job.flows, job.measure.interval_cycles, job.duration_cycles.value_or(kForever),
+                                                     job.measure.after_cycles);
     if (job.wire) wire = std::make_unique<wire::Traffic>(*job.wire);
 }
 

@@ -43,6 +43,9 @@ class EdgeMeasurement final : public OwnMeasurement {
         const LinkClock link(settings_->link_bps, settings_->clock_hz, settings_->overhead_bytes);
         lateness_ = std::make_unique<Lateness>(settings_->shapers, link, settings_->from_cycle, age, settings_->tolerance_cycles);
     }
+    void begin() override {
+        if (hierarchy_) hierarchy_->begin();
+    }
     void arrived(std::int64_t last_bit, const Frame& frame) override {
         if (hierarchy_) hierarchy_->arrived(last_bit, frame.queue, frame.length);
     }
@@ -119,6 +122,7 @@ class EdgeMeasurement final : public OwnMeasurement {
         dict["last_arrival"] = each([](const LevelTally::Row& row) { return row.last_arrival; });
         dict["in_before_last"] = each([](const LevelTally::Row& row) { return row.in_before_last; });
         dict["out_before_last"] = each([](const LevelTally::Row& row) { return row.out_before_last; });
+        dict["measured_out_bytes"] = each([](const LevelTally::Row& row) { return row.out.bytes - row.out_begun; });
         dict["congested_bytes"] = each([](const LevelTally::Row& row) { return row.congested_bytes; });
         dict["congested"] = each([](const LevelTally::Row& row) { return row.congested; });
         dict["first_congested"] = each([](const LevelTally::Row& row) { return row.first_congested; });

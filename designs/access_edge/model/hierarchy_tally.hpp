@@ -69,6 +69,7 @@ struct LevelTally {
         std::uint64_t marked = 0;
         std::int64_t first_arrival = -1, last_arrival = -1;                     // cycles, -1: none
         std::uint64_t in_before_last = 0, out_before_last = 0;                  // bytes that had come, and left, before the last frame
+        std::uint64_t in_begun = 0, out_begun = 0;                              // bytes when the warm-up was over
         std::uint64_t congested_bytes = 0;                                      // that left while it was congested
         std::int64_t congested = 0, first_congested = -1, last_congested = -1;  // cycles; when for the first time, until when; -1: never
     };
@@ -109,13 +110,23 @@ struct LevelTally {
     std::vector<std::vector<Point>> series;  // of those that have one
     std::vector<std::uint32_t> in_series;    // their ids
 
+    // The warm-up is over: rates, latencies and congestion begin here.
+    void begin() {
+        for (Row& row : rows) {
+            row.first_arrival = row.last_arrival = row.first_congested = row.last_congested = -1;
+            row.in_before_last = row.out_before_last = row.congested_bytes = 0;
+            row.in_begun = row.in.bytes, row.out_begun = row.out.bytes;
+            row.congested = 0;
+        }
+        for (auto& of : latency) of.reset();
+    }
     void arrived(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
         Row& row = rows[member];
-        row.in_before_last = row.in.bytes;
+        row.in_before_last = row.in.bytes - row.in_begun;
         row.in.add(length);
         if (row.first_arrival < 0) row.first_arrival = cycle;
         row.last_arrival = cycle;
-        row.out_before_last = row.out.bytes;
+        row.out_before_last = row.out.bytes - row.out_begun;
         if (Point* const point = at(cycle, member)) point->in_bytes += length;
     }
     void dropped(std::int64_t cycle, std::uint32_t member, std::uint32_t length, unsigned reason) {
@@ -251,6 +262,9 @@ class HierarchyTally {
         now_node_of_ = places.node_of, now_port_of_ = places.port_of;
     }
 
+    void begin() {
+        for (LevelTally& level : levels_) level.begin();
+    }
     void arrived(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
         at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.arrived(cycle, member, length); });
         wait(0, subscriber(queue), 1, own_rates_.add(queue, 1));

@@ -53,6 +53,14 @@ class DeadlineMeasurement final : public OwnMeasurement {
 
     void arrived(std::int64_t last_bit, const Frame& frame) override {
         came_.push_back({frame.number, first_beats_.of(frame, last_bit), last_bit});
+        ++of_[frame.queue].came;
+    }
+    void begin() override {
+        for (Row& row : of_) {
+            row.slack = std::numeric_limits<std::int64_t>::max();
+            row.exact_missed_begun = row.missed.packets;
+            row.came = row.missed_here = 0;
+        }
     }
     void accepted(std::int64_t, const Frame& frame, std::uint32_t slot) override {
         if (slot >= deadline_.size()) deadline_.resize(std::max<std::size_t>(slot + 1, 2 * deadline_.size()));
@@ -60,6 +68,7 @@ class DeadlineMeasurement final : public OwnMeasurement {
     }
     void dropped(std::int64_t cycle, const Frame& frame, unsigned reason) override {
         if (reason == static_cast<unsigned>(Drop::NoPage)) offer(frame);
+        if (reason == kDropMissed) ++of_[frame.queue].missed_here;
         if (reason != kDropMissed || interval_ == 0) return;
         const auto row = static_cast<std::size_t>(cycle / interval_);
         if (missed_.size() < (row + 1) * of_.size()) missed_.resize((row + 1) * of_.size());
@@ -90,6 +99,8 @@ class DeadlineMeasurement final : public OwnMeasurement {
         nb::dict own;
         own["slack_min"] = column<std::int64_t>(rows, [&](std::uint32_t c) { return of_[c].slack; });
         own["late_packets"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].late; });
+        own["came"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].came; });
+        own["missed_here"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].missed_here; });
         if (interval_ != 0) own["missed"] = to_array(std::vector<std::uint64_t>(missed_), rows);
         if (exact_) {
             nb::dict exact;
@@ -97,6 +108,8 @@ class DeadlineMeasurement final : public OwnMeasurement {
             exact["sent_bytes"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].sent.bytes; });
             exact["missed_packets"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].missed.packets; });
             exact["missed_bytes"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].missed.bytes; });
+            exact["measured_missed"] =
+                column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].missed.packets - of_[c].exact_missed_begun; });
             exact["sent_delay_sum"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].delay; });
             own["exact"] = exact;
         }
@@ -108,6 +121,8 @@ class DeadlineMeasurement final : public OwnMeasurement {
         Amount sent, missed;      // by the exact one
         std::uint64_t delay = 0;  // sum of those that it sent, from the last bit to the start
         std::uint64_t late = 0;   // by the device
+        // Since the warm-up: what came, what the device has dropped for its deadline; and what the exact one had dropped by then.
+        std::uint64_t came = 0, missed_here = 0, exact_missed_begun = 0;
         std::int64_t slack = std::numeric_limits<std::int64_t>::max();
     };
     struct Came {

@@ -60,7 +60,7 @@ def of(run: Any, made: Mapping[str, Any], raw: Mapping[str, Any], arrays: Mappin
         },
         "bytes": {"in": int(arrays["length"].sum()), "out": int(left["length"].sum())},
         "outputs": [_output(queue, left, after, end) for queue in queues],
-        "flows": _flows(planned, arrays),
+        "flows": _flows(planned, arrays, after),
         **_tcp(planned, raw, job, begin, end),
         "counters": raw["counters"],
         "over_time": _over_time(planned, left, begin, end),
@@ -108,13 +108,13 @@ def _output(queue: Any, left: Mapping[str, NDArray[Any]], after: int, end: int) 
         "out_bytes": int(left["length"][mine].sum()),
         "throughput_bps": round(8 * size / span, 3),
         "line_share": round(8 * (size + queue.overhead_bytes * frames) / span / queue.line_bps, 6),
-        "latency_ns": distribution(left["delay"][mine]),
+        "latency_ns": distribution(left["delay"][mine & (left["ns"] >= after)]),
     }
 
 
-def _flows(planned: Any, arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
+def _flows(planned: Any, arrays: Mapping[str, NDArray[Any]], after: int) -> list[dict[str, Any]]:
     found = []
-    back = arrays["out_ns"] >= 0
+    back, measured = arrays["out_ns"] >= 0, arrays["out_ns"] >= after
     for number, name in enumerate(planned.names):
         mine = arrays["flow"] == number
         out = mine & back
@@ -125,7 +125,7 @@ def _flows(planned: Any, arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, A
             "out_packets": int(out.sum()),
             "out_bytes": int(arrays["out_length"][out].sum()),
             "missing_packets": int((mine & ~back).sum()),
-            "latency_ns": distribution((arrays["out_ns"] - arrays["in_ns"])[out]),
+            "latency_ns": distribution((arrays["out_ns"] - arrays["in_ns"])[out & measured]),
         })  # fmt: skip
     return found
 
@@ -134,19 +134,20 @@ def _tcp(planned: Any, raw: Mapping[str, Any], job: Mapping[str, Any], begin: in
     """Return key `tcp`: of each connection what it has delivered, and what the kernel says of it."""
     if not raw["flows"]:
         return {}
-    total = sum(flow["delivered_bytes"] for flow in raw["flows"])
+    measured = [flow["delivered_bytes"] - flow["delivered_before_bytes"] for flow in raw["flows"]]  # behind the warm-up
+    total = sum(measured)
     found = []
-    for known, told, given in zip(planned.flows, raw["flows"], job["connections"], strict=True):
+    for known, told, given, size in zip(planned.flows, raw["flows"], job["connections"], measured, strict=True):
         stop = told["finished_ns"] or min(given["stop_ns"], end - begin)
-        seconds = (stop - given["start_ns"]) / 1e9
+        seconds = (stop - max(given["start_ns"], int(job["after_ns"]))) / 1e9
         trips = np.asarray(told["round_trips_us"], dtype=np.float64) * 1000
         found.append({
             **known,
             "start_s": given["start_ns"] / 1e9,
             "finished_s": None if told["finished_ns"] is None else told["finished_ns"] / 1e9,
             "connected": told["connected_ns"] is not None,
-            "goodput_bps": round(8 * told["delivered_bytes"] / seconds, 3) if seconds > 0 else None,
-            "share": round(told["delivered_bytes"] / total, 6) if total else None,
+            "goodput_bps": round(8 * size / seconds, 3) if seconds > 0 else None,
+            "share": round(size / total, 6) if total else None,
             "delivered_bytes": told["delivered_bytes"],
             "retransmits": told.get("retransmits", 0),
             "smoothed_rtt_ns": distribution(trips),

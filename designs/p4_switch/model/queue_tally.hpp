@@ -31,8 +31,8 @@ struct QueueCounts {
 };
 
 struct OutputCounts {
-    engine::Amount sent;
-    engine::Ticks lost = 0;  // time of the link that packets have cost which egress dropped or sent back
+    engine::Amount sent, before;  // before: sent until the warm-up was over
+    engine::Ticks lost = 0;       // time of the link that packets have cost which egress dropped or sent back
 };
 
 struct QueueTally {
@@ -47,6 +47,11 @@ struct QueueTally {
         interval = kept;
         queues.resize(std::size_t{ports} * priorities);
         outputs.resize(ports);
+    }
+    // The warm-up is over: times in queues, and what was sent, are measured from here on.
+    void begin() {
+        for (QueueCounts& queue : queues) queue.waits.reset();
+        for (OutputCounts& output : outputs) output.before = output.sent;
     }
     QueuePoint* point(QueueCounts& queue, std::int64_t cycle) {
         if (interval <= 0) return nullptr;

@@ -29,6 +29,7 @@ class SwitchMeasurement final : public OwnMeasurement {
     void start(std::int64_t) override {
         for (std::vector<Amount>& of : drops_) std::fill(of.begin(), of.end(), Amount{});
     }
+    void begin() override { tally_->begin(); }
     void dropped(std::int64_t, const Frame& frame, unsigned reason) override { drops_[reason][frame.queue].add(frame.length); }
 
     void add_to(nb::dict& result) const override {
@@ -64,6 +65,7 @@ class SwitchMeasurement final : public OwnMeasurement {
     }
     static nb::dict output_dict(const OutputCounts& output) {
         nb::dict dict = amount(output.sent);
+        dict["measured_packets"] = output.sent.packets - output.before.packets;
         dict["lost_cycles"] = static_cast<double>(output.lost) / static_cast<double>(Ticks{1} << kTickBits);
         return dict;
     }

@@ -53,6 +53,7 @@ nb::dict connections_to_python(const Traffic& traffic, Time interval) {
     add("start", [](const Flow& f) { return f.settings.start; });
     add("finished", [](const Flow& f) { return f.counts.finished; });
     add("delivered_bytes", [](const Flow& f) { return f.receiver.delivered(); });
+    add("measured_bytes", [](const Flow& f) { return f.receiver.delivered() - f.delivered_before; });
     add("duplicate_bytes", [](const Flow& f) { return f.receiver.duplicate_bytes(); });
     add("segments", [](const Flow& f) { return f.sender.counts().segments; });
     add("retransmits", [](const Flow& f) { return f.sender.counts().resent; });

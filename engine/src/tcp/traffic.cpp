@@ -8,8 +8,8 @@
 
 namespace penstock::engine::tcp {
 
-Traffic::Traffic(const std::vector<FlowSettings>& flows, Time interval, Time end)
-    : interval_(interval), end_(end), next_sample_(interval > 0 ? interval : kNever) {
+Traffic::Traffic(const std::vector<FlowSettings>& flows, Time interval, Time end, Time after)
+    : interval_(interval), end_(end), after_(after), next_sample_(interval > 0 ? interval : kNever) {
     flows_.reserve(flows.size());
     for (const FlowSettings& flow : flows) {
         const auto index = static_cast<std::uint32_t>(flows_.size());
@@ -56,6 +56,7 @@ void Traffic::run(Time until) {
         const Event event = events_.top();
         events_.pop();
         sample(event.at);
+        begin(event.at);
         now_ = std::max(now_, event.at);
         handle(event);
     }
@@ -209,8 +210,15 @@ void Traffic::sample(Time until) {
         }
 }
 
+void Traffic::begin(Time now) {
+    if (is_warm_ || now < after_) return;
+    is_warm_ = true;
+    for (Flow& flow : flows_) flow.delivered_before = flow.receiver.delivered();
+}
+
 void Traffic::finish(Time now) {
     run(now);
+    begin(after_);
     sample(std::min(now, end_));
 }
 

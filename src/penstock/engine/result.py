@@ -33,9 +33,24 @@ class Curves:
     outputs: bool = False  # they are the device's outputs, of which the engine has a series
 
 
+def measured_from(raw: dict[str, Any]) -> int:
+    """Return the cycle from which times and rates are measured: the end of the warm-up, at most that of the run."""
+    return min(int(raw.get("measured", {}).get("from_cycle", 0)), int(raw["cycles"]))
+
+
+def measured_out(raw: dict[str, Any], what: str) -> int:
+    """Return what left from then on, `packets` or `bytes`."""
+    return int(raw["measured"][f"out_{what}"] if "measured" in raw else raw[what]["out"])
+
+
+def measured_of(raw: dict[str, Any], what: str = "packets") -> NDArray[np.int64]:
+    """Return the same of each queue; without a warm-up all that left."""
+    return np.asarray(raw["queue"].get(f"measured_{what}", raw["queue"][f"out_{what}"])).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class Departures:
-    """All frames that left, in order; arrays have one element a frame."""
+    """All frames that left behind the warm-up, in order; arrays have one element a frame."""
 
     cycle: NDArray[np.int64]
     queue: NDArray[np.int64]
@@ -116,7 +131,8 @@ def summary(
     packets, size = _totals(raw["packets"]), _totals(raw["bytes"])
     packets_lost = _lost(packets)
     bytes_lost = _lost(size) + int(raw.get("grown_bytes", 0))  # what left may be longer or shorter than what came
-    wall = float(raw["wall_seconds"])
+    wall, begun = float(raw["wall_seconds"]), measured_from(raw)
+    measured_cycles = int(raw["cycles"]) - begun
     return {
         "schema": SCHEMA,
         "penstock": __version__,
@@ -130,11 +146,12 @@ def summary(
         "cycles": int(raw["cycles"]),
         "clock_hz": clock,
         "device_seconds": int(raw["cycles"]) / clock,
+        **({"measured_from_s": round(begun / clock, 12)} if begun else {}),
         "wall_seconds": round(wall, 3),
         "cycles_per_second": round(int(raw["cycles"]) / wall) if wall > 0 else None,
         "packets": packets,
         "bytes": size,
-        "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
+        "throughput_bps": round(8 * measured_out(raw, "bytes") * clock / measured_cycles, 3) if measured_cycles else 0.0,
         "latency_ns": _latency(raw, left, 1e9 / clock),
         **_lateness(raw, clock),
         "order_errors": int(raw["order_errors"]),
@@ -160,7 +177,7 @@ def summary(
 
 def all_kept(raw: dict[str, Any], left: Departures) -> bool:
     """Return whether each frame that left was kept by itself; else a histogram has them all."""
-    return bool(len(left.latency) == raw["packets"]["out"]) or "latency_histograms" not in raw
+    return bool(len(left.latency) == measured_out(raw, "packets")) or "latency_histograms" not in raw
 
 
 def _latency(raw: dict[str, Any], left: Departures, scale: float) -> dict[str, Any]:
@@ -226,6 +243,7 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
     bytes_out = np.zeros((points, len(ids)), dtype=np.int64)
     mean = np.full((points, len(ids)), np.nan)
     highest = np.full((points, len(ids)), np.nan)
+    waiting = np.full((points, len(ids)), np.nan)
     cdf = np.full((CDF_POINTS, len(ids) + 1), np.nan)
     shares = cdf_shares()
     everything = all_kept(raw, left)
@@ -248,6 +266,7 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         clouds.append(_cloud(own, column, max(50, CLOUD_POINTS // len(ids)), scale))
         if len(own.cycle) < frames[column]:
             continue
+        waiting[:, column] = in_device(own, interval, int(raw["cycles"]), points)
         cdf[:, column] = np.quantile(own.latency, shares, method="inverted_cdf") * scale
         if known is not None:
             continue
@@ -264,12 +283,14 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
     of_curves = _events_of_curves(raw, points, interval, curves, len(ids)) if _events_kept(raw, plan) else {}
     return {
         "interval_ns": np.array(interval * scale),
+        "from_interval": np.array(measured_from(raw) // interval, dtype=np.int64),
         "queues": np.array(ids, dtype=np.int64),
         "names": np.array(curves.names, dtype=str),
         "rates_bps": np.array([_or_minus(rate) for rate in curves.rates_bps], dtype=np.int64),
         "bytes_out": bytes_out,
         "latency_mean_ns": mean,
         "latency_max_ns": highest,
+        "queue_packets": waiting,
         "cdf_share": shares,
         "cdf_ns": cdf,
         "cloud": cloud,
@@ -280,6 +301,22 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         **_late(raw, scale),
         **tcp.series(raw, plan, config.clock_hz),
     }
+
+
+def in_device(left: Departures, interval: int, cycles: int, points: int) -> NDArray[np.float64]:
+    """Return how many of the frames that left were in the device, the mean of each interval: from their last bit in to their first out."""
+    edges = np.minimum(np.arange(points + 1, dtype=np.int64) * interval, cycles)
+
+    def since(times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the sum of the cycles that have passed since each of these times, at each edge."""
+        ordered = np.sort(times)
+        sums = np.concatenate(([0], np.cumsum(ordered)))
+        count = np.searchsorted(ordered, edges, side="right")
+        return count * edges - sums[count]
+
+    held = np.diff(since(left.cycle - left.latency) - since(left.cycle))
+    width = np.diff(edges)
+    return np.divide(held, width, out=np.full(points, np.nan), where=width > 0)
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ def own(raw: dict[str, Any], plan: Plan, clock_hz: int) -> dict[str, Any]:
         return {}
     table = {key: np.asarray(value) for key, value in raw["tcp"].items() if key != "series"}
     stops = [source["stop_cycle"] for source in plan.job["sources"] if source["kind"] == "tcp" for _ in source["queues"]]
-    delivered = table["delivered_bytes"]
+    delivered, begun = table["measured_bytes"], int(raw.get("measured", {}).get("from_cycle", 0))  # behind the warm-up
     total = int(delivered.sum())
     flows = []
     for number, (known, stop) in enumerate(zip(plan.flows, stops, strict=True)):
         start, finished = int(table["start"][number]), int(table["finished"][number])
         end = finished if finished >= 0 else min(stop, int(raw["cycles"]))
-        seconds = (end - start) / clock_hz
+        seconds = (end - max(start, begun)) / clock_hz
         flows.append({
             **known,
             "start_s": start / clock_hz,

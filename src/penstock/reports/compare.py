@@ -204,7 +204,10 @@ def _drops(found: Comparison) -> dict[str, Any]:
 
 
 def _times(series: Series) -> Any:
-    return (np.arange(len(series["bytes_out"])) + 0.5) * float(series["interval_ns"]) / 1e9
+    """Return the middles of intervals in seconds; not a number within the warm-up, which has no curve."""
+    places = np.arange(len(series["bytes_out"]))
+    measured = places >= (int(series["from_interval"]) if "from_interval" in series else 0)
+    return np.where(measured, (places + 0.5) * float(series["interval_ns"]) / 1e9, np.nan)
 
 
 def _curve(name: str, x: Any, y: Any, means: bool = False) -> dict[str, Any]:

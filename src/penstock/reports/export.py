@@ -70,6 +70,8 @@ def series_of(series: Series) -> dict[str, Rows]:
             shares += columns
         elif array.ndim == 2 and key != "cloud" and (len(array) == points or key.startswith("tcp_")):
             over_time += columns
+    begin = int(series["from_interval"]) if "from_interval" in series else 0  # of what is measured: behind the warm-up
+    over_time = [(head, column[begin:]) for head, column in over_time]
     found = {"over_time": _table(over_time), "latency_cdf": _table(shares)}
     cloud = series["cloud"]
     found["packets"] = (

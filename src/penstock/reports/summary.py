@@ -30,6 +30,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
         lines.append(f"Marked   {result['marked_packets']:,} packets (Congestion Experienced)")
     if packets["queued"]:
         lines.append(f"Queued   {packets['queued']:,} packets were still in the device at the end")
+    if "measured_from_s" in result:
+        lines.append(f"Measured from {format_time_ns(result['measured_from_s'] * 1e9)} on: rates, latencies, shares and curves")
     latency = result["latency_ns"]
     if latency["count"]:
         half, most, worst = (format_time_ns(latency[key]) for key in ("p50", "p99", "max"))

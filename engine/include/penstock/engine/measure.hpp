@@ -61,6 +61,12 @@ struct SeriesCells {
     std::vector<double> latency_sum;         // cycles
 
     void resize(std::size_t cells) { bytes.resize(cells), packets.resize(cells), latency_max.resize(cells), latency_sum.resize(cells); }
+    void clear() {
+        std::fill(bytes.begin(), bytes.end(), 0);
+        std::fill(packets.begin(), packets.end(), 0);
+        std::fill(latency_max.begin(), latency_max.end(), 0);
+        std::fill(latency_sum.begin(), latency_sum.end(), 0);
+    }
     void add(std::size_t cell, std::uint32_t length, std::uint32_t latency) {
         bytes[cell] += length;
         ++packets[cell];
@@ -99,6 +105,7 @@ struct MeasureSettings {
     std::uint64_t seed = 1;
     double clock_hz = 0;
     std::int64_t interval_cycles = 0;
+    std::int64_t after_cycles = 0;  // times and rates are of what leaves from this cycle on; what comes before is the warm-up
     std::vector<std::uint32_t> series_queues;
     bool keep_departures = false;
     bool keep_all = true;                  // latencies (and departures) of all frames; else of the frames of `series_queues` only
@@ -169,6 +176,11 @@ class Measurement final : public Observer {
     std::uint64_t queue_drops(std::size_t index, std::uint32_t queue) const { return queue_drops_[index][queue]; }
     // What came for each queue until freeze().
     const std::vector<Amount>& queue_in() const { return queue_in_; }
+    // What came, and what left each queue, until the warm-up was over.
+    Amount in_before() const { return in_before_; }
+    Amount out_before() const { return out_before_; }
+    Amount out_before(std::uint32_t queue) const { return queue_out_before_.empty() ? Amount{} : queue_out_before_[queue]; }
+    std::int64_t after_cycles() const { return settings_.after_cycles; }
     std::vector<std::uint32_t> take_latency() { return std::move(latency_); }
     std::vector<std::uint32_t> take_latency_queue() { return std::move(latency_queue_); }
     std::vector<std::int64_t> take_departure_cycle() { return std::move(departure_cycle_); }
@@ -257,6 +269,8 @@ class Measurement final : public Observer {
     void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what) { ++counter, say(cycle, what); }
     void say(std::int64_t cycle, const std::string& what);
     std::size_t interval(std::int64_t cycle);
+    // The warm-up is over: what was measured of times and rates is forgotten; counters go on.
+    void begin();
     // Before a frame is rewritten its length is that with which it came; later events may tell either.
     bool tells_length(const Fate& fate, const Frame& frame) const {
         return fate.length == frame.length || settings_.device.payload == Payload::Rewritten;
@@ -320,7 +334,9 @@ class Measurement final : public Observer {
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;
     std::uint32_t known_ = 1;  // a bit for each drop reason of the device, and for "goes on"
-    bool stop_when_empty_ = false, is_frozen_ = false, quiet_ = false;
+    bool stop_when_empty_ = false, is_frozen_ = false, quiet_ = false, is_warm_ = true;
+    Amount in_before_, out_before_;
+    std::vector<Amount> queue_out_before_;
     FrameListener* listener_ = nullptr;
 };
 

@@ -20,6 +20,8 @@ class OwnMeasurement {
 
     // The clock of the run is on; the device was reset `age` cycles ago.
     virtual void start(std::int64_t /*age*/) {}
+    // The warm-up is over: what is measured of times and rates begins here; counters go on.
+    virtual void begin() {}
     // The link has brought it.
     virtual void arrived(std::int64_t /*last_bit*/, const Frame&) {}
     // Its queue took it. `slot`: a small number that no other frame has until this one has left or was dropped.

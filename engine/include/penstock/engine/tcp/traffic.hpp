@@ -47,8 +47,9 @@ class Traffic final : public LiveSource, public FrameListener {
   public:
     static constexpr std::size_t kSeriesFlows = 32;
 
-    // A row of the series each `interval` cycles (0: none), of the first kSeriesFlows flows, until cycle `end`: then all stops.
-    Traffic(const std::vector<FlowSettings>& flows, Time interval, Time end);
+    // A row of the series each `interval` cycles (0: none), of the first kSeriesFlows flows, until cycle `end`: then all stops. Goodput is
+    // measured from cycle `after` on.
+    Traffic(const std::vector<FlowSettings>& flows, Time interval, Time end, Time after);
 
     Ready next(unsigned input, std::int64_t now, Ticks link_free) override;
     void take(unsigned input, Frame& frame) override;
@@ -67,6 +68,7 @@ class Traffic final : public LiveSource, public FrameListener {
         Sender sender;
         Receiver receiver;
         FlowCounts counts;
+        std::uint64_t delivered_before = 0;  // bytes in order at the receiver until the warm-up was over
         Time timer = kNever, delay = kNever;  // events that are under way
         explicit Flow(const FlowSettings& of) : settings(of), sender(of.sender), receiver(of.receiver) {}
     };
@@ -119,8 +121,12 @@ class Traffic final : public LiveSource, public FrameListener {
     // Of a 32-bit number of a connection, the place in its bytes that is nearest to `near`.
     static std::uint64_t unwrapped(std::uint32_t number, std::uint64_t near);
 
+    // What happens from `now` on is behind the warm-up, if that is over then.
+    void begin(Time now);
+
     std::vector<Flow> flows_;
-    Time interval_, end_, now_ = 0;
+    Time interval_, end_, after_, now_ = 0;
+    bool is_warm_ = false;
     std::map<unsigned, Input> inputs_;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t made_ = 0;
