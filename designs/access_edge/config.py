@@ -388,19 +388,19 @@ def _read(part: Part, number: Number, value: object) -> int | float:
 
 def model_settings(config: Config) -> dict[str, Any]:
     """Return what the model of the device has to be told (key `device.model` of a job)."""
-    part = config.aqm_part
+    part, times = config.aqm_part, (config.clock_hz, config.tick_shift)
     settings: dict[str, Any] = {
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaped,
         "tolerance_cycles": config.tolerance_cycles,
         "outstanding": config.outstanding,
-        "aqm": part_model.told(part, part.module_parameters(config.aqm_numbers)) if part else None,
+        "aqm": part_model.told(part, part.module_parameters(config.aqm_numbers), times=times) if part else None,
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
     }
     if own := config.own_scheduler:
-        settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers))
+        settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers), times=times)
     if config.headers:
         settings["headers"] = config.headers.model_dump()
     if config.busiest:
@@ -427,13 +427,13 @@ def device(config: Config, library: str | None, timing: Mapping[str, int]) -> di
     """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of ideal memories."""
     common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues, "queue_id": config.queue_id}
     groups = [(memory, memory.channels) for memory in config.memories]
-    firsts = [sum(count for _, count in groups[:g]) for g in range(len(groups))]
     found = [
         memory.in_job(config.clock_hz, first + channel, timing, (first, count))
-        for first, (memory, count) in zip(firsts, groups, strict=True)
+        for first, (memory, count) in zip([sum(count for _, count in groups[:g]) for g in range(len(groups))], groups, strict=True)
         for channel in range(count)
     ]
     if library is not None:
+        [part.hardware for part in config.parts]  # says so where there is none
         return common | {"library": library, "memories": found}
     pools = [{**keys, "pages": memory.pages} for keys, memory in zip(found, config.channels, strict=True)]
     return common | {"model": model_settings(config), "memories": pools}

@@ -34,14 +34,16 @@ def own(scheduler: str) -> Part | None:
         return None
     known = registry.parts("scheduler")
     if scheduler not in known:
-        raise UserError(f"there is no scheduler {scheduler!r}{nearest(scheduler, [*OURS, *known])} (--with DIR adds one of your own)")
+        close = nearest(scheduler, [*OURS, *known])
+        raise UserError(f"there is no scheduler {scheduler!r}{close} (--with DIR or FILE.py adds one of your own)")
     return known[scheduler]
 
 
 def check_names() -> None:
     """Raise ValueError where an own scheduler has the name of one of ours."""
     if taken := next((part for name, part in registry.parts("scheduler").items() if name in OURS), None):
-        raise ValueError(f"{shown(taken.folder)}: {taken.name} is the name of a scheduler of ours; the folder's name is the part's")
+        where = shown(taken.python or taken.folder)
+        raise ValueError(f"{where}: {taken.name} is the name of a scheduler of ours; the folder's name is the part's")
 
 
 def word(part: Part, given: dict[str, int | float], clock_hz: int, tick_shift: int) -> int:
@@ -56,9 +58,15 @@ def word(part: Part, given: dict[str, int | float], clock_hz: int, tick_shift: i
     return part.pack(found)
 
 
-def told(part: Part, parameters: dict[str, int], report: Report | None = None) -> dict[str, Any]:
-    """Return what a job says of it (key `device.model.scheduler`); its model is compiled if need be. Raises UserError."""
+def told(part: Part, parameters: dict[str, int], report: Report | None = None, times: tuple[int, int] | None = None) -> dict[str, Any]:
+    """Return what a job says of it (key `device.model.scheduler`); its model is compiled if need be. Raises UserError.
+
+    `times`: clock in Hz and tick shift of the device, which one in Python is told.
+    """
     from penstock.hardware import part_model
+
+    if part.python:
+        return {"name": part.name, "python": part_model.maker(part, times)}
 
     library = part_model.library(part, report)
     return {

@@ -34,6 +34,7 @@ const SchedulerFactory& load(const std::string& path) {
 }  // namespace
 
 std::shared_ptr<SchedulerModel> make_scheduler(const OwnScheduler& own, std::uint32_t queues, std::int64_t credits) {
+    if (own.make) return own.make(queues, credits);
     const SchedulerFactory& factory = load(own.library);
     std::vector<SchedulerNumber> list{{"credits", credits}};
     for (const auto& [name, value] : own.numbers) list.push_back({name.c_str(), value});

@@ -114,7 +114,7 @@ inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t
     if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy);
     if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy);
     if (shaping || hierarchy) return make_judged<NoJudge>(queues, descriptors, {}, hierarchy);
-    if (!own.library.empty()) return std::make_unique<ModelCore<OwnCore>>(queues, descriptors, CoreAqm{}, HierarchySizes{}, own);
+    if (own) return std::make_unique<ModelCore<OwnCore>>(queues, descriptors, CoreAqm{}, HierarchySizes{}, own);
     return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
 }
 

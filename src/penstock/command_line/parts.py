@@ -1,4 +1,4 @@
-"""`--with DIR` of the commands that build or run something: an AQM or a scheduler from a folder of the user's own."""
+"""`--with` of the commands that build or run something: an AQM or a scheduler of the user's own, a folder or a file of Python."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +19,9 @@ With = Annotated[
     list[Path] | None,
     typer.Option(
         "--with",
-        metavar="DIR",
+        metavar="DIR|FILE.py",
         is_eager=True,
         callback=_add,
-        help="Folder of an AQM or a scheduler of your own (docs/how-to/own-aqm.md); may be given several times.",
+        help="An AQM or a scheduler of your own: its folder (docs/how-to/own-aqm.md) or a file of Python (own-python.md); may be repeated.",
     ),
 ]

@@ -23,6 +23,7 @@ INTERFACES = {
 INCLUDES = (ROOT, ROOT / "engine/include")
 FLAGS = ("-std=c++20", "-O3", "-Wall", "-fPIC", "-shared", "-fvisibility=hidden")
 USUAL_SECONDS = 5
+USUAL_TIMES = (220_000_000, 8)
 
 Report = Callable[[str], None]
 
@@ -40,6 +41,8 @@ class Part(Protocol):
     def model_header(self) -> Path: ...
     @property
     def model_class(self) -> str: ...
+    @property
+    def python(self) -> Path | None: ...
 
 
 def library(part: Part, report: Report | None = None) -> Path | None:
@@ -64,14 +67,25 @@ def parameter_number(parameter: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", parameter).lower()
 
 
-def told(part: Any, parameters: Mapping[str, int], report: Report | None = None) -> dict[str, Any]:
+def told(part: Any, parameters: Mapping[str, int], report: Report | None = None, times: tuple[int, int] | None = None) -> dict[str, Any]:
     """Return what a job says of the AQM `part` (key `device.model.aqm`), whose module has these parameters of its own.
 
-    Its model is compiled if need be. Raises UserError as `library` does.
+    Its model is compiled if need be. `times`: clock in Hz and tick shift of the device, which one in Python is told. Raises UserError as
+    `library` does.
     """
+    if part.python:
+        return {"name": part.name, "sees": part.sees, "python": maker(part, times)}
     found = library(part, report)
     numbers = {parameter_number(name): value for name, value in parameters.items()}
     return {"name": part.name, "sees": part.sees, "library": None if found is None else str(found), "numbers": numbers}
+
+
+def maker(part: Any, times: tuple[int, int] | None) -> Any:
+    """Return what makes the functions of a part in Python, for a device with this clock and tick shift; unless given 220 MHz."""
+    from penstock.parts import python
+
+    clock_hz, tick_shift = times or USUAL_TIMES
+    return python.Maker(part.python, part, clock_hz, tick_shift)
 
 
 def _others(part: Part) -> list[Path]:

@@ -20,10 +20,10 @@ def text(part: Part, parameters: Mapping[str, int]) -> str:
     """
     frame = header(FRAME, FRAME.stem)
     assert frame is not None
-    path, module = next(((path, found) for path in part.rtl_files if (found := header(path, part.rtl.module))), (None, None))
+    path, module = next(((path, found) for path in part.rtl_files if (found := header(path, part.hardware.module))), (None, None))
     if path is None or module is None:
-        raise UserError(f"{shown(part.folder / 'part.yaml')}: none of its files has a module {part.rtl.module}")
-    where = f"{shown(path)}: module {part.rtl.module}"
+        raise UserError(f"{shown(part.folder / 'part.yaml')}: none of its files has a module {part.hardware.module}")
+    where = f"{shown(path)}: module {part.hardware.module}"
     for name in parameters:
         if name not in module.parameters:
             raise UserError(f"{where} has no parameter {name}{nearest(name, module.parameters)}")
@@ -59,7 +59,7 @@ def _text(part: Part, frame: Header, module: Header, parameters: Mapping[str, in
             f"module {ports}",
             ");",
             "",
-            f"  {part.rtl.module} #(",
+            f"  {part.hardware.module} #(",
             ",\n".join(f"      {number}" for number in numbers),
             "  ) u_schedule (",
             ",\n".join(f"      {pin}" for pin in pins),

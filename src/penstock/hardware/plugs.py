@@ -86,7 +86,7 @@ def aqm(part: Part, parameters: Mapping[str, int]) -> str:
     path, module = _module(part)
     for name in parameters:
         if name not in module.parameters:
-            raise UserError(f"{shown(path)}: module {part.rtl.module} has no parameter {name}{nearest(name, module.parameters)}")
+            raise UserError(f"{shown(path)}: module {part.hardware.module} has no parameter {name}{nearest(name, module.parameters)}")
     for name, direction in module.ports.items():
         if direction != frame.ports.get(name, "output"):
             what = (
@@ -94,21 +94,20 @@ def aqm(part: Part, parameters: Mapping[str, int]) -> str:
                 if name in frame.ports
                 else f"an input {name}, which nothing drives"
             )
-            raise UserError(
-                f"{shown(path)}: module {part.rtl.module} has {what}{'' if name in frame.ports else nearest(name, frame.ports)}; {PAGE}"
-            )
+            close = "" if name in frame.ports else nearest(name, frame.ports)
+            raise UserError(f"{shown(path)}: module {part.hardware.module} has {what}{close}; {PAGE}")
     side = "deq" if part.sees == "departures" else "enq"
     if missing := [name for name in VERDICTS[side] if name not in module.ports]:
-        raise UserError(f"{shown(path)}: module {part.rtl.module} has no output {missing[0]}, so it judges no {part.sees}; {PAGE}")
+        raise UserError(f"{shown(path)}: module {part.hardware.module} has no output {missing[0]}, so it judges no {part.sees}; {PAGE}")
     return _text(part, frame, module, parameters)
 
 
 def _module(part: Part) -> tuple[Path, Header]:
     for path in part.rtl_files:
-        found = header(path, part.rtl.module)
+        found = header(path, part.hardware.module)
         if found:
             return path, found
-    raise UserError(f"{shown(part.folder / 'part.yaml')}: none of its files has a module {part.rtl.module}")
+    raise UserError(f"{shown(part.folder / 'part.yaml')}: none of its files has a module {part.hardware.module}")
 
 
 def _text(part: Part, frame: Header, module: Header, parameters: Mapping[str, int]) -> str:
@@ -133,7 +132,7 @@ def _text(part: Part, frame: Header, module: Header, parameters: Mapping[str, in
             f"module {ports}",
             ");",
             "",
-            f"  {part.rtl.module} #(",
+            f"  {part.hardware.module} #(",
             ",\n".join(f"      {number}" for number in numbers),
             "  ) u_algorithm (",
             ",\n".join(f"      {pin}" for pin in pins),

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, model_validator
 
 from penstock.basics.models import Model
+from penstock.basics.where import first_error, path_text
 from penstock.errors import UserError
 from penstock.parts.values import Unit, in_hardware, read
 
@@ -18,6 +19,8 @@ NAME = r"^[a-z][a-z0-9_]*$"
 IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
 WORD_BITS = {"aqm": 36, "scheduler": 50}  # of a queue's setting word: pst_pkg::aqm_cfg_t::settings, pst_pkg::shaper_cfg_t
 NUMBER_BITS = 32
+FILE = "part.yaml"
+KIND_WORDS = {"aqm": "AQM", "scheduler": "scheduler"}
 RESERVED = ("none", "enable", "ecn", "algorithm")
 
 
@@ -116,12 +119,13 @@ class Part(Model):
         ge=1,
         description="An AQM that sees arrivals and asks of a backlog only whether it is above this: the device keeps one bit of it.",
     )
-    rtl: Rtl
-    model: CppModel
+    rtl: Rtl | None = Field(None, description="Its hardware; without it only the model runs.")
+    model: CppModel | None = Field(None, description="Its model in C++; what is in Python has none.")
     settings: tuple[Setting, ...] = Field((), description="Of each queue, from the top of the setting word down.")
     numbers: tuple[Number, ...] = Field((), description="Of the device.")
 
     _folder: Path = PrivateAttr(default=Path())
+    _python: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _check(self) -> "Part":
@@ -143,9 +147,14 @@ class Part(Model):
         return self._folder
 
     @property
+    def python(self) -> Path | None:
+        """The file of Python that it is, None: it is a folder."""
+        return self._python
+
+    @property
     def name(self) -> str:
-        """Its name: that of the folder."""
-        return self._folder.name
+        """Its name: that of the folder, or of the file of Python."""
+        return self._python.stem if self._python else self._folder.name
 
     @property
     def shown(self) -> str:
@@ -158,18 +167,28 @@ class Part(Model):
         return WORD_BITS[self.kind]
 
     @property
+    def hardware(self) -> Rtl:
+        """Its hardware. Raises UserError where there is none."""
+        if self.rtl is None:
+            why = "it is in Python" if self._python else f"{FILE} has no rtl"
+            raise UserError(f"{KIND_WORDS[self.kind]} {self.name} has no hardware, as {why}: only --engine model runs it")
+        return self.rtl
+
+    @property
     def rtl_files(self) -> list[Path]:
-        """Its sources, packages first."""
-        return [self._folder / file for file in self.rtl.files]
+        """Its sources, packages first. Raises UserError where there is no hardware."""
+        return [self._folder / file for file in self.hardware.files]
 
     @property
     def model_header(self) -> Path:
         """The header of its model."""
+        assert self.model is not None, "it is in Python"
         return self._folder / self.model.header
 
     @property
     def model_class(self) -> str:
         """The class in it, with its namespace."""
+        assert self.model is not None, "it is in Python"
         return self.model.class_name
 
     @cached_property
@@ -197,7 +216,20 @@ class Part(Model):
     def placed(self, folder: Path) -> "Part":
         """Return the part with its folder. Raises UserError when a file that it names is not there."""
         self._folder = folder
-        for file in (*self.rtl_files, self.model_header):
+        if self.model is None:
+            raise UserError(f"{folder / FILE}: model is missing")
+        for file in (*(self.rtl_files if self.rtl else ()), self.model_header):
             if not file.is_file():
-                raise UserError(f"{folder / 'part.yaml'}: names {file.relative_to(folder)}, which is not there")
+                raise UserError(f"{folder / FILE}: names {file.relative_to(folder)}, which is not there")
         return self
+
+    @classmethod
+    def of_python(cls, document: dict[str, Any], path: Path) -> "Part":
+        """Return the part that a file of Python is. Raises UserError for what it says of itself and cannot be."""
+        try:
+            found = cls.model_validate(document)
+        except ValidationError as error:
+            key, message = first_error(error, document)
+            raise UserError(f"{path}: {path_text(key)}{': ' if key else ''}{message}") from None
+        found._folder, found._python = path.parent, path
+        return found

@@ -17,19 +17,18 @@ from penstock.basics.files import read_text
 from penstock.basics.suggest import nearest
 from penstock.basics.where import first_error, path_text
 from penstock.errors import UserError
-from penstock.parts.manifest import NAME, RESERVED, Part
+from penstock.parts import python
+from penstock.parts.manifest import FILE, KIND_WORDS, NAME, RESERVED, Part
 from penstock.paths import BLOCKS, shown
 
-FILE = "part.yaml"
 VARIABLE = "PENSTOCK_WITH"
 MAX_BYTES = 1 << 20
 HOMES = {"aqm": BLOCKS / "aqm", "scheduler": BLOCKS / "schedule"}  # of ours
-KIND_WORDS = {"aqm": "AQM", "scheduler": "scheduler"}
 ARTICLES = {"aqm": "an", "scheduler": "a"}
 
 
 def add_folder(folder: Path) -> None:
-    """Let the parts of this folder be found, here and in what this process starts. Raises UserError unless it is a sound part."""
+    """Let the part of this folder, or file of Python, be found, here and in what this process starts. Raises UserError unless it is one."""
     path = folder.absolute()
     if os.pathsep in str(path):
         raise UserError(f"{folder}: has {os.pathsep!r} in its path, which {VARIABLE} takes for the end of a path; move it elsewhere")
@@ -65,14 +64,15 @@ def find(kind: str, name: str) -> Part:
     """Return the part of this name. Raises UserError when there is none."""
     known = parts(kind)
     if name not in known:
-        raise UserError(f"there is no {KIND_WORDS[kind]} {name!r}{nearest(name, known)} (--with DIR adds one of your own)")
+        raise UserError(f"there is no {KIND_WORDS[kind]} {name!r}{nearest(name, known)} (--with DIR or FILE.py adds one of your own)")
     return known[name]
 
 
 def _twice(part: Part, other: Part) -> str:
     one = "another" if part.kind == other.kind else ARTICLES[other.kind]
-    what = f"there is {one} {KIND_WORDS[other.kind]} called {part.name}, in {shown(other.folder)}"
-    return f"{shown(part.folder)}: {what}; the folder's name is the part's"
+    what = f"there is {one} {KIND_WORDS[other.kind]} called {part.name}, in {shown(other.python or other.folder)}"
+    place = part.python or part.folder
+    return f"{shown(place)}: {what}; the {'file' if part.python else 'folder'}'s name is the part's"
 
 
 def _own(kind: str) -> list[Path]:
@@ -80,11 +80,13 @@ def _own(kind: str) -> list[Path]:
 
 
 def others() -> list[Path]:
-    """Return the folders of others."""
+    """Return the folders of others, and their files of Python."""
     return [Path(entry).absolute() for entry in dict.fromkeys(os.environ.get(VARIABLE, "").split(os.pathsep)) if entry]
 
 
 def _load(folder: Path) -> Part:
+    if folder.suffix == python.SUFFIX:
+        return _load_python(folder)
     path = folder / FILE
     try:
         return _read(path, path.stat().st_mtime_ns)
@@ -93,13 +95,28 @@ def _load(folder: Path) -> Part:
         raise UserError(f"{shown(folder)}: {what}") from None
 
 
+def _load_python(path: Path) -> Part:
+    try:
+        return _read_python(path, path.stat().st_mtime_ns)
+    except (FileNotFoundError, NotADirectoryError):
+        raise UserError(f"{shown(path)}: there is no such file") from None
+
+
+@cache
+def _read_python(path: Path, _modified: int) -> Part:
+    _check_name(path, path.stem, "file")
+    return python.load(path)
+
+
+def _check_name(path: Path, name: str, what: str) -> None:
+    if not re.fullmatch(NAME, name) or name in RESERVED:
+        raise UserError(f"{shown(path)}: a part's {what} is called as the part: small letters, digits and _, and not {', '.join(RESERVED)}")
+
+
 @cache
 def _read(path: Path, _modified: int) -> Part:
     folder = path.parent
-    if not re.fullmatch(NAME, folder.name) or folder.name in RESERVED:
-        raise UserError(
-            f"{shown(folder)}: a part's folder is called as the part: small letters, digits and _, and not {', '.join(RESERVED)}"
-        )
+    _check_name(folder, folder.name, "folder")
     try:
         document = YAML(typ="safe").load(read_text(path, "a part's manifest", MAX_BYTES))
     except MarkedYAMLError as error:

@@ -1,6 +1,7 @@
 """Which device a scenario is about: design and configuration."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,9 +44,14 @@ def configuration_as(kind: type[Config], scenario: CommonSetup, document: Docume
     if name not in configs.names(design):
         document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names(design))}')
     config = configs.load_as(kind, name, design)
+    overrides, own = dict(_flat(scenario.device.overrides)), scenario.device.numbers()
+    if twice := next((key for key in own if key in overrides), None):
+        document.fail(("device", twice), f"is given, and so is `device.overrides.{twice}`; give one of the two")
     try:
-        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)) | scenario.device.numbers())
+        return configs.with_overrides(config, overrides | own)
     except UserError as error:
+        if meant := next((key for key in own if re.search(rf"(^|: )({key}(: | is )|there is no {key} )", str(error))), None):
+            document.fail(("device", meant), f"cannot be used: {error}")
         # The last one from the command line, if there is one: what stands in the file has mostly been tried before.
         keys = [key for key in document.settings if key[:2] == ("device", "overrides")]
         document.fail(keys[-1] if keys else ("device", "overrides"), f"cannot be used: {error}")

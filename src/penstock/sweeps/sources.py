@@ -67,7 +67,8 @@ def _sources(root: Path) -> list[tuple[str, str]]:
     places = {top: root / top for top in FOLDERS}
     if INSTALLED and root == ROOT:
         places["src"] = PACKAGE.parent
-    places |= {f"with/{folder.name}": folder for folder in registry.others()}
+    places |= {f"with/{folder.name}": folder for folder in registry.others() if folder.is_dir()}
+    found += [(f"with/{file.name}", str(file)) for file in registry.others() if not file.is_dir()]
     for top, place in places.items():
         for folder, folders, names in os.walk(place / "penstock" if top == "src" else place):
             folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]

@@ -22,8 +22,9 @@ std::uint32_t code_of(const std::string& name) {
 }  // namespace
 
 CoreAqm AqmChoice::make(std::uint32_t queues) const {
-    if (!factory) return {};
+    if (!*this) return {};
     try {
+        if (python) return {python_aqm(python, queues), tick_shift};
         return {make_aqm(*factory, queues, numbers), tick_shift};
     } catch (const std::invalid_argument& failure) {
         throw std::invalid_argument("AQM " + name + ": " + failure.what());
@@ -47,7 +48,9 @@ AqmChoice take_aqm(Table& table, bool estimate, int tick_shift, std::uint32_t ma
         for (const auto& [number, value] : given.integers("numbers"))
             if (!aqm.numbers.emplace(number, value).second) bad_job(where + ".numbers." + number + " is given by the device itself");
     }
+    if (given.has("python")) aqm.python = python_object(given.get("python"));
     given.done();
+    if (aqm.python) return aqm;
     try {
         aqm.factory = &find_aqm(aqm.name, library);
     } catch (const std::invalid_argument& failure) {

@@ -29,7 +29,7 @@ AccessEdgeSettings model_settings(Table table) {
     device.shaping = table.boolean("shaping", true);
     device.tolerance_cycles = static_cast<std::uint32_t>(table.integer("tolerance_cycles", 0, kMostTolerance, device.tolerance_cycles));
     device.scheduler = take_scheduler(table);
-    if (!device.scheduler.library.empty() && device.shaping) bad_job("device.model.scheduler is an own one, which has no shaping");
+    if (device.scheduler && device.shaping) bad_job("device.model.scheduler is an own one, which has no shaping");
     const bool estimate = table.boolean("aqm_estimate", false);
     const int tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, device.aqm.tick_shift));
     device.aqm = take_aqm(table, estimate, tick_shift, device.max_frame_bytes);
@@ -71,7 +71,7 @@ AccessEdgeSettings model_settings(Table table) {
 // The type of its core (core_model.hpp): the argument of the part in core/.
 std::string core_of(const AccessEdgeSettings& device) {
     const AqmChoice& aqm = device.aqm;
-    if (!aqm && !device.shaping) return device.scheduler.library.empty() ? "PassthroughCore" : "OwnCore";
+    if (!aqm && !device.shaping) return device.scheduler ? "OwnCore" : "PassthroughCore";
     std::string judge = "NoJudge";
     if (aqm) judge = std::string(aqm.arrivals ? "ArrivalJudge" : "DepartureJudge") + (aqm.estimate ? "<true>" : "<false>");
     return (device.hierarchy ? "HierarchyCoreFor<" : "JudgedCore<") + judge + ">";
