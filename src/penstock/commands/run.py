@@ -28,6 +28,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Seed of everything random; the scenario's unless given.")] = None,
     _parts: With = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/NAME unless given.")] = None,
+    packets: Annotated[bool, typer.Option("--packets", help="Write every packet, too: packets.parquet.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
     """Run a scenario and write result.json and report.html.
@@ -35,10 +36,18 @@ def run(
     Exit status: 0; 1 when packets were lost, reordered or changed by the hardware; 2 for bad input; 130 when interrupted (the result is
     written up to there).
     """
-    execute(scenario, engine, settings or [], seed, out, json_output)
+    execute(scenario, engine, settings or [], seed, out, json_output, packets)
 
 
-def execute(scenario: Path, engine: str | None, settings: list[str], seed: int | None, out: Path | None, json_output: bool) -> None:
+def execute(
+    scenario: Path,
+    engine: str | None,
+    settings: list[str],
+    seed: int | None,
+    out: Path | None,
+    json_output: bool,
+    packets: bool = False,
+) -> None:
     """Carry out a run, show it, and leave with its exit status unless that is 0."""
     import json
 
@@ -48,7 +57,7 @@ def execute(scenario: Path, engine: str | None, settings: list[str], seed: int |
     from penstock.reports.summary import show
 
     try:
-        result, folder = carry_out(Request(scenario, settings, seed, out, engine))
+        result, folder = carry_out(Request(scenario, settings, seed, out, engine, packets))
     except RunError as error:
         console().print(f"The run failed. {error}", style="bold red", markup=False)
         raise typer.Exit(1) from None

@@ -38,6 +38,7 @@ class Request:
     seed: int | None = None
     out: Path | None = None
     engine: str | None = None  # the first one of the scenario's design
+    packets: bool = False  # every packet is written, too
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,17 @@ def prepare(request: Request, live: bool = False) -> Prepared:
 
 def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
     """Run a scenario and write its result; return what is in `result.json` and the folder. Raises UserError, RunError."""
-    from penstock.reports import report
+    from penstock.reports import packets, report
 
+    if request.packets:
+        packets.need()
     run = prepare(request)
     out = request.out or Path("results") / run.name
     with growing_result(run, out) as grown:
         raw = simulate(run.plan.job, run.config, request.scenario)
         with working("Writing the result"):
+            if request.packets and (remark := packets.write(grown / packets.FILE, raw, run.config.clock_hz)):
+                run.plan.notes.append(remark)
             found = run.summary(raw)
             series = run.design.plot_data(raw, run.config, run.plan)
             report.write_series(grown / "series.npz", series)
@@ -145,7 +150,7 @@ def output_pcap(run: Prepared, out: Path) -> Path | None:
     path = out / given
     if "\0" in given or len(Path(given).name.encode()) > MAX_NAME_BYTES:
         document.fail(("output", "pcap"), f"must be the name of a file, not {describe(given)}")
-    taken = path.name in ("result.json", "report.html", "series.npz")
+    taken = path.name in ("result.json", "report.html", "series.npz", "packets.parquet")
     there = path.resolve()  # `out` need not be there yet, and `..` leads out of it
     if taken or (there.exists() and not there.is_file()) or Path(given).name in ("", ".."):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')

@@ -1,4 +1,4 @@
-"""A paper's parts into a folder: result.json and report.html."""
+"""A paper's parts into a folder: result.json, report.html, and plots.json, of which `penstock plot` makes figures."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from penstock.basics.growing import growing
 from penstock.errors import UserError
 from penstock.papers import SCHEMA, Options, Part
 from penstock.papers.page import page
+from penstock.plots import figure
 
 RESULTS = Path("results")
 
@@ -43,4 +44,5 @@ def make(
     with growing(folder) as grown:
         (grown / "result.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         (grown / "report.html").write_text(page(result, made.cards), encoding="utf-8")
+        figure.write(grown / figure.FILE, figure.of_cards(made.cards))
     return result

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.basics.files import open_file, read_text
+from penstock.basics.growing import growing
 from penstock.basics.units import PS_PER_SECOND, format_time_ns, parse_time
 from penstock.designs.design import Curve, Plot, Table
 from penstock.engine.result import SCHEMA, failures, rates_over_time
@@ -52,6 +53,14 @@ UNPACK = """const library = (async () => {
 })();
 library.catch(() => document.querySelectorAll(".plot").forEach(plot => plot.textContent = "This browser is too old to draw the plots."));
 """
+LIBRARY = "plotly.js"  # that small pages share
+LOAD = """const library = new Promise((there, missing) => {
+  const script = document.createElement("script");
+  script.src = "../plotly.js", script.onload = there, script.onerror = missing;
+  document.head.append(script);
+});
+library.catch(() => document.querySelectorAll(".plot").forEach(plot => plot.textContent = "plotly.js is not in the folder above."));
+"""
 
 Series = dict[str, NDArray[Any]]
 
@@ -62,14 +71,16 @@ def write_series(path: Path, series: Series) -> None:
         np.savez_compressed(file, allow_pickle=True, **series)
 
 
-def rebuild(folder: Path) -> dict[str, Any]:
-    """Write report.html of a result folder anew and return its result. Raises UserError."""
+def rebuild(folder: Path, shared: bool = False) -> dict[str, Any]:
+    """Write report.html of a result folder anew and return its result; `shared`: with a plot library in the one above. Raises UserError."""
     import os
 
     result, series = read_result(folder), read_series(folder)
     partial = folder / ".report.html.partial"
     try:
-        write_html(partial, result, series)
+        write_html(partial, result, series, shared)
+        if shared:
+            write_library(folder.resolve().parent)
         os.replace(partial, folder / "report.html")
     except KeyError as error:
         raise UserError(f"{folder}: result.json and series.npz are not whole, or not of the same run: {error} is missing") from None
@@ -118,8 +129,8 @@ def read_result(folder: Path) -> dict[str, Any]:
     return result
 
 
-def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
-    """Write the page."""
+def write_html(path: Path, result: dict[str, Any], series: Series, shared: bool = False) -> None:
+    """Write the page; `shared`: it loads the plot library from the folder above, and is small."""
     design = design_of(result)
     interval_ns = float(series["interval_ns"])
     points = len(series["bytes_out"])
@@ -153,9 +164,19 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "INTERVAL": _signs(format_time_ns(interval_ns)),
         "FOOTER": _footer(result),
         "DATA": json.dumps(_data(result, series, smooth), allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
-        "PLOTLY": library(),
+        "PLOTLY": LOAD if shared else library(),
     }
     path.write_text(fill("report.html", parts), encoding="utf-8")
+
+
+def write_library(folder: Path) -> None:
+    """Write the plot library that small pages of the folders below share, if it is not there."""
+    from plotly.offline import get_plotlyjs
+
+    path, text = folder / LIBRARY, get_plotlyjs()
+    if not path.is_file() or path.stat().st_size != len(text.encode()):
+        with growing(folder) as grown:
+            (grown / LIBRARY).write_text(text, encoding="utf-8")
 
 
 @lru_cache(1)
@@ -277,6 +298,7 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
     interval = float(series["interval_ns"]) / 1e9
     points = len(series["bytes_out"])
     return {
+        "begin": result.get("measured_from_s", 0),
         "end": result["cycles"] / result["clock_hz"],
         "time": _short((np.arange(points) + 0.5) * interval, 6),
         "sets": [_queues(result, series, smooth), *_levels(result, series, smooth)],

@@ -12,6 +12,7 @@ from penstock.command_line.console import console, spinner
 from penstock.command_line.terminal import progress_line
 from penstock.engine.run import write_json
 from penstock.errors import ToolError, UserError
+from penstock.plots import figure
 from penstock.scenarios.scenario import Document
 from penstock.sweeps import build, cluster, curves, local, page, spec, store, table
 from penstock.sweeps.check import check
@@ -100,6 +101,7 @@ def make(request: Request) -> tuple[dict[str, Any], Path]:
         table.write_csv(grown / "table.csv", found)
         table.write_parquet(grown / "table.parquet", found)
         (grown / "report.html").write_text(page.page(facts, found, drawings), encoding="utf-8")
+        figure.write(grown / figure.FILE, [page.figure(drawing) for drawing in drawings])
         write_json(grown / "result.json", result)
     if wrong:
         raise wrong

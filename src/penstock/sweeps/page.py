@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from penstock import __version__
+from penstock.plots.figure import Figure, Line, file_name
 from penstock.reports.report import fill, library
 from penstock.sweeps.curves import Axis, Curve, Drawing
 from penstock.sweeps.table import Table
@@ -138,3 +139,22 @@ def _axis(axis: Axis, values: Sequence[Any], log: bool) -> dict[str, Any]:
     positive = [value for value in values if axis.numeric and value > 0]
     found = {"name": axis.name, "numeric": axis.numeric, "scale": axis.scale, "unit": axis.unit, "log": log and bool(positive)}
     return found | ({"ends": [min(positive), max(positive)]} if found["log"] else {})
+
+
+def figure(drawing: Drawing) -> Figure:
+    """Return a plot as a figure for paper."""
+    scale = {axis: drawing_axis.scale if drawing_axis.numeric else 1 for axis, drawing_axis in (("x", drawing.x), ("y", drawing.y))}
+
+    def title(axis: Axis) -> str:
+        return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
+
+    lines = [
+        Line(
+            curve.name,
+            [value * scale["x"] if drawing.x.numeric else value for value in curve.x],
+            [value * scale["y"] for value in curve.y],
+            error=[None if half is None else half * scale["y"] for half in curve.y_error],
+        )
+        for curve in drawing.curves
+    ]
+    return Figure(file_name(drawing.title), drawing.title, title(drawing.x), title(drawing.y), lines, drawing.log, drawing.by)

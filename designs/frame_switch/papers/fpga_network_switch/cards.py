@@ -40,12 +40,12 @@ def latency(found: dict[str, Any]) -> list[Card]:
         {
             "title": "Figure 7: average latency by load",
             "note": f"{found['ports']} x {found['ports']}, FIFOs without limit. {seeds} What is below 0.01 slots is shown at 0.01.",
-            "plots": [plot(traffic, "mean", "slots") for traffic in found["curves"]],
+            "plots": [plot(traffic, "mean", "latency, slots") for traffic in found["curves"]],
         },
         {
             "title": "Worst-case latency by load",
             "note": "The longest wait in a run, averaged over runs (section 5.1).",
-            "plots": [plot(traffic, "worst_mean", "slots") for traffic in found["curves"]],
+            "plots": [plot(traffic, "worst_mean", "longest latency, slots") for traffic in found["curves"]],
         },
     ]
 
