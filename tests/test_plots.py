@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """`penstock plot`: axes have units, curves differ and are seen where they coincide; every packet as Parquet; small pages; queue lengths."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -192,3 +193,27 @@ def test_small_pages_share_the_library(folder: Path) -> None:
     assert main(["report", *(str(folder / name) for name in names), "--json"]) == 2
     assert main(["report", str(folder / "light")]) == 0
     assert (folder / "light" / "report.html").stat().st_size == large[0]
+
+
+def test_queues_as_a_table(folder: Path, tmp_path: Path) -> None:
+    """Their mean length and use are columns; of more queues than the result lists each has a row with its counters."""
+    assert main(["export", str(folder / "light"), "--out", str(tmp_path / "light")]) == 0
+    rows = list(csv.DictReader((tmp_path / "light" / "queues.csv").open()))
+    slow, fast = rows
+    assert 0.95 < float(slow["utilisation"]) < 1.05 and 0.4 < float(fast["utilisation"]) < 0.6
+    assert float(slow["mean_packets"]) > 5 > 1 > float(fast["mean_packets"])
+    assert any(head.startswith("queue_packets ") for head in (tmp_path / "light" / "over_time.csv").open().readline().split(","))
+    many = tmp_path / "many.yaml"
+    many.write_text(
+        "device: { config: edge_2048 }\nduration: 2 ms\n"
+        'traffic: [{ constant: { queues: "0-1499", pick: round_robin, rate: 20 Gbit/s, size: 500 } }]\n'
+    )
+    assert main(["run", str(many), "--engine", "model", "--out", str(tmp_path / "many")]) == 0
+    result = json.loads((tmp_path / "many" / "result.json").read_text())
+    assert len(result["queues"]) == 1000 and result["queues_with_traffic"] == 1500
+    assert main(["export", str(tmp_path / "many"), "--out", str(tmp_path / "csv")]) == 0
+    rows = list(csv.DictReader((tmp_path / "csv" / "queues.csv").open()))
+    assert [int(row["id"]) for row in rows] == list(range(1500))
+    for key in ("in", "out", "drop"):
+        total = result["packets"][key] if key != "drop" else sum(result["packets"]["dropped"].values())
+        assert sum(int(row[f"{key}_packets"]) for row in rows) == total, key

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from penstock.designs.access_edge import hierarchy_rows
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
+from penstock.designs.access_edge.result import MAX_QUEUES_LISTED
 from penstock.engine.result import CDF_POINTS, MAX_CURVES, Curves, Departures, all_kept, cdf_shares, not_exceeded, plot_data
 
 
@@ -21,7 +22,17 @@ def arrays(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDA
         for kind in hierarchy_rows.LEVELS:
             if "series" in raw["hierarchy"][kind]:
                 found |= _level(raw, kind, config, plan, plan.parents)
-    return found
+    return found | every_queue(raw)
+
+
+def every_queue(raw: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the counters of every queue with traffic, where there are more than `result.json` lists."""
+    table = raw["queue"]
+    ids = np.flatnonzero(np.asarray(table["in_packets"]))
+    if len(ids) <= MAX_QUEUES_LISTED:
+        return {}
+    keys = [f"{part}_{what}" for part in ("in", "out", "drop") for what in ("packets", "bytes")]
+    return {"every_queue_id": ids, **{f"every_queue_{key}": np.asarray(table[key]).astype(np.int64)[ids] for key in keys}}
 
 
 def queues(raw: dict[str, Any], plan: EdgePlan) -> list[int]:

@@ -17,7 +17,7 @@ SCHEMA = "penstock.export/1"
 def write(folder: Path, out: Path) -> tuple[dict[str, Any], list[tuple[Path, int]]]:
     """Write the files of a result; return it, and each file with its number of rows. Raises UserError."""
     result, series = read_result(folder), read_series(folder)
-    tables = {**tables_of(result), **series_of(series)}
+    tables = {**tables_of(result | {"queues": _queues(result, series)}), **series_of(series)}
     written = []
     with growing(out) as grown:
         for name, (heads, rows) in tables.items():
@@ -27,6 +27,28 @@ def write(folder: Path, out: Path) -> tuple[dict[str, Any], list[tuple[Path, int
                 lines.writerows(rows)
             written.append((out / f"{name}.csv", len(rows)))
     return result, written
+
+
+EVERY_QUEUE = "every_queue_"  # arrays of counters of all queues with traffic, where the result does not list all
+
+
+def _queues(result: dict[str, Any], series: Series) -> list[dict[str, Any]]:
+    """Return a row for each queue: those that the result lists, with their mean length and use, and the counters of all others."""
+    seconds = float(result["device_seconds"]) - float(result.get("measured_from_s", 0))
+    rows: dict[int, dict[str, Any]] = {}
+    for row in result.get("queues", []):
+        added: dict[str, Any] = {}
+        if isinstance(latency := row.get("latency_ns"), dict) and "configured_rate_bps" in row:
+            held = latency["count"] * latency["mean"] / 1e9 if latency["count"] else None  # Little's law
+            added["mean_packets"] = round(held / seconds, 6) if held is not None and seconds > 0 else None
+            rate, configured = row.get("average_rate_bps"), row["configured_rate_bps"]
+            added["utilisation"] = round(rate / configured, 6) if rate is not None and configured else None
+        rows[row.get("id", len(rows))] = row | added
+    if f"{EVERY_QUEUE}id" not in series:
+        return list(rows.values())
+    keys = [key.removeprefix(EVERY_QUEUE) for key in series if key.startswith(EVERY_QUEUE)]
+    table = zip(*(series[EVERY_QUEUE + key].tolist() for key in keys), strict=True)
+    return [rows.get(cells[keys.index("id")], dict(zip(keys, cells, strict=True))) for cells in table]
 
 
 Rows = tuple[list[str], list[list[Any]]]
