@@ -20,7 +20,8 @@ import test_profile_model  # noqa: E402
 SEES = 6  # cycles after a vector in which m_done_valid_o rises of the last operation that it sees
 INSERT, DELETE = 0, 1
 ADDED, REPLACED, DELETED, ABSENT, FULL = range(5)
-PROFILE, CLASS, MISS, SEED, MPLS = range(5)
+PROFILE, CLASS, MISS, SEED, MPLS, SEPARATOR, INTERVAL, BANK = range(8)
+PREFIX_BITS = 65
 
 
 class Bench:
@@ -34,6 +35,7 @@ class Bench:
         self.width = testkit.parameter("DataBytes", 64)
         self.profiles, self.entries = testkit.parameter("Profiles", 8), testkit.parameter("Entries", 256)
         self.headers = testkit.parameter("ExtensionHeaders", 2)
+        self.levels, self.bank, self.prefixes = testkit.parameter("PrefixLevels", 0), 0, {}
         self.cycle_now = 0
         self.beats: deque[dict[str, int]] = deque()  # to be sent
         self.frames: deque[dict[str, Any]] = deque()  # begun, and not come out whole
@@ -70,6 +72,9 @@ class Bench:
         self.mpls = rng.randrange(4)
         self.drawn = test_profile_model.drawn(rng, self.profiles)
         await self.set(MPLS, 0, self.mpls)
+        if self.levels:  # by prefix, often enough to count
+            kinds = [14, 15, *(kind for _, kind, *_ in self.drawn[2:])]
+            self.drawn = [(ports, kind, *others) for (ports, _, *others), kind in zip(self.drawn, kinds, strict=True)]
         for i, (_, kind, space, class_of, classes) in enumerate(self.drawn):
             ports = rng.getrandbits(16) | (rng.random() < 0.9)
             self.drawn[i] = (ports, kind, space, class_of, classes)
@@ -85,6 +90,32 @@ class Bench:
             await self.set(SEED, chunk << 6 | index, 0, int.from_bytes(word, "big"))
         while not int(dut.init_done_o.value):
             await FallingEdge(dut.clk_i)
+        for _ in range(2 if self.levels else 0):
+            await self.write_prefixes()
+
+    async def write_prefixes(self) -> None:
+        """Write other prefixes into the bank that is not in use, and use it; between two writes other bits of the settings are noise."""
+        rng, found = self.rng, {}
+        for _ in range(2 ** (2 * self.levels - 1) - 1):
+            bits = rng.choice((1, 2, 3, 4, 9, 17))
+            address = rng.getrandbits(1) << 64 | rng.choice((0x0A << 56, 0x2001 << 48, rng.getrandbits(64)))
+            found[address >> (PREFIX_BITS - bits) << (PREFIX_BITS - bits), bits] = rng.getrandbits(32)
+        given = [(key.to_bytes(9, "big"), bits, value) for (key, bits), value in found.items()]
+        tree = self.lookup.PrefixTree(given, PREFIX_BITS, self.levels)
+        for level, node, separators in tree.writes(PREFIX_BITS):
+            for number, word in enumerate(separators):
+                await self.set(
+                    SEPARATOR, level << 24 | node << 2 | number, rng.getrandbits(32),
+                    int.from_bytes(word, "big") | rng.getrandbits(96 - PREFIX_BITS) << PREFIX_BITS,
+                )  # fmt: skip
+                self.put(set_what=rng.choice((SEPARATOR, INTERVAL, BANK)), set_index=rng.getrandbits(32), set_value=rng.getrandbits(32))
+        for interval, value in enumerate(tree.values()):
+            await self.set(INTERVAL, interval, value or 0, int(value is not None) | rng.getrandbits(95) << 1)
+        self.bank ^= 1
+        await self.set(BANK, 0, self.bank | rng.getrandbits(31) << 1)
+        for _ in range(2 * self.levels + 2):  # no write before the lookups of the other bank are out
+            await FallingEdge(self.dut.clk_i)
+        self.prefixes = found
 
     def draw(self) -> None:
         """Line up a frame."""
@@ -132,9 +163,15 @@ class Bench:
 
     def expected(self, frame: dict[str, Any]) -> tuple[int, int]:
         """Return whether it has no queue, and its queue."""
-        profile, routed, key, _, number = self.models.choose(frame["data"], 0, self.drawn, self.mpls)
+        profile, routed, key, prefix, number = self.models.choose(frame["data"], 0, self.drawn, self.mpls)
         value = None
-        if profile is not None and not routed:
+        if routed:
+            value = max(
+                ((bits, value) for (key, bits), value in self.prefixes.items() if (key ^ prefix) >> (PREFIX_BITS - bits) == 0),
+                default=(0, None),
+            )[1]
+            self.seen["by prefix"] += value is not None
+        elif profile is not None:
             past = [value for cycle, value in self.history.get(key, []) if cycle <= frame["vector"] + SEES]
             value = past[-1] if past else None
         self.seen["found" if value is not None else "no profile" if profile is None else "no key"] += 1
@@ -230,9 +267,10 @@ async def every_queue(dut) -> None:
             raise AssertionError("frames are stuck")
         await bench.compare_counts()
         if sink == 1:
-            assert min(bench.latencies) == 11, "11 cycles from the vector to the frame"
+            assert min(bench.latencies) == 4 + max(7, 2 * bench.levels), "cycles from the vector to the frame"
         seen += bench.seen
-    assert min(seen[name] for name in ("found", "no key", "no profile")) > 20, seen
+    names = ["found", "no key", "no profile", *(["by prefix"] if testkit.parameter("PrefixLevels", 0) else [])]
+    assert min(seen[name] for name in names) > 20, seen
 
 
 @cocotb.test()
@@ -260,8 +298,10 @@ async def full_rate(dut) -> None:
     [
         {"Entries": 256, "DataBytes": 64},
         {"Entries": 64, "DataBytes": 16, "Profiles": 3, "ExtensionHeaders": 4},
+        {"Entries": 64, "DataBytes": 32, "PrefixLevels": 4},
+        {"Entries": 64, "DataBytes": 64, "PrefixLevels": 2, "Profiles": 4},
     ],
-    ids=["64-byte-beats", "16-byte-beats"],
+    ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes"],
 )
 def test_pst_find_queue(parameters: dict[str, int]) -> None:
     from penstock.engine import engine

@@ -144,6 +144,56 @@ def test_engines_are_equal_with_trees_of_other_depths(levels: tuple[configs.Conf
     compare(*levels, 4)
 
 
+def idle_departures(config: configs.Configuration, library: Path | None) -> np.ndarray:
+    """When frames leave an idle device that come 3000 cycles apart, to queue 3, which frames without a profile have, too."""
+    _, timing = twins.random_job(config, 1)
+    count = 20
+    writes = registers.queue_writes(3, None, 0, 65_535, 1 << 24, config.clock_hz)
+    if config.headers:
+        writes = [*find.seed(config.headers.entries, 1), *find.miss(config.headers.profiles, 3), *writes]
+    job = {
+        "sources": [
+            {
+                "kind": "frames",
+                "cycles": 3000 * np.arange(1, count + 1),
+                "queues": np.full(count, 3, dtype=np.uint32),
+                "offsets": np.zeros(count, dtype=np.int64),
+                "lengths": [60] * count,
+                "stored": [60] * count,
+                "data": np.zeros(60, dtype=np.uint8),
+                "error": [0] * count,
+            }
+        ],
+        "register_writes": writes,
+        "keep_departures": True,
+        "ingress_bps": 0,
+        "egress_bps": 0,
+        "duration_cycles": 3000 * (count + 2),
+        "max_cycles": 200_000,
+    }
+    result = engine.run(job | {"device": twins.device(config, library, timing | {"gap_permille": 0})})
+    assert_clean(result)
+    assert result["packets"]["out"] == count
+    return np.asarray(result["departures"]["cycle"]).astype(np.int64)
+
+
+def test_idle_latency_of_the_model() -> None:
+    """Headers cost 17 cycles beside a queue id in tdest, with 7 levels of prefixes 24; a queue id in front costs one or two."""
+    base = idle_departures(configs.load("tiny_tdest_16"), None)
+    deep = configs.with_overrides(configs.load("routed_16"), {"headers.prefix_levels": "7"})
+    for config, more in ((configs.load("headers_16"), 17), (deep, 24)):
+        assert set(idle_departures(config, None) - base) == {more}, config.name
+    assert set(idle_departures(configs.load("tiny_16"), None) - base) <= {1, 2}
+
+
+@pytest.mark.slow
+def test_idle_latency_of_the_hardware(levels: tuple[configs.Configuration, Path]) -> None:
+    """The same cycles on the RTL; 24 more than without headers with 7 levels of prefixes."""
+    config, library = levels
+    base = idle_departures(configs.load("tiny_tdest_16"), None)
+    assert set(idle_departures(config, library) - base) == {24 if config.headers.prefix_levels == 7 else 17}
+
+
 @pytest.mark.parametrize("name", ["device", "routed"])
 def test_engines_are_equal(name: str, request: pytest.FixtureRequest) -> None:
     left, reasons = compare(*request.getfixturevalue(name), SEEDS)
