@@ -30,6 +30,7 @@ NO_AQM = "none"
 AQM_CLOCK_HZ, AQM_TICK_SHIFT = 220_000_000, 8  # with which times of an AQM become ticks
 # Settings of every queue, where they are not the AQM's defaults: CoDel's times are so short that it marks packets all the time.
 AQM_SETTINGS = {"codel": {"target": 1, "interval": 16}}
+AQM_NUMBERS = {"codel": {"guard_count": 0}}  # no overload guard: all packets are marked, and none is dropped for it
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_hierarchy.HIERARCHY_KEYS)
 PACKETS = {"queue": 1_000_000, "schedule": 1_000_000, "idle-latency": 10_000, "engine": 2_000_000, "lateness": 1_000_000}
@@ -150,7 +151,8 @@ def _own(options: dict[str, Any]) -> Part | None:
 
 def _module_parameters(part: Part) -> dict[str, int]:
     """Return the parameters of a part's module: its numbers, as they are unless given."""
-    return part.module_parameters({n.name: n.in_hardware(n.read(n.default), AQM_CLOCK_HZ, AQM_TICK_SHIFT) for n in part.numbers})
+    usual = {n.name: n.in_hardware(n.read(n.default), AQM_CLOCK_HZ, AQM_TICK_SHIFT) for n in part.numbers}
+    return part.module_parameters(usual | AQM_NUMBERS.get(part.name, {}))
 
 
 def _setting_word(part: Part) -> int:

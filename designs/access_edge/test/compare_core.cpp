@@ -24,6 +24,7 @@ using penstock::CoreSetting;
 // The library is built with these: ticks so short that thousands of packets meet a delay, and many rounds.
 constexpr int kTickShift = 2;
 constexpr std::uint32_t kMaxPacketBytes = 100;
+constexpr int kGuardCount = 12;                                    // CoDel
 constexpr int kUpdateTicks = 20, kAlpha = 20'000, kBeta = 60'000;  // PIE
 
 struct Phase {
@@ -39,13 +40,9 @@ constexpr long kSetup = 4096;
 // The AQM's model as a device makes it.
 template <typename Aqm>
 penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
-    const penstock::AqmNumber numbers[] = {{"tick_shift", kTickShift},
-                                           {"max_packet_bytes", kMaxPacketBytes},
-                                           {"estimate", estimate},
-                                           {"time_width", 26},
-                                           {"update_ticks", kUpdateTicks},
-                                           {"alpha", kAlpha},
-                                           {"beta", kBeta}};
+    const penstock::AqmNumber numbers[] = {
+        {"tick_shift", kTickShift},   {"max_packet_bytes", kMaxPacketBytes}, {"estimate", estimate}, {"time_width", 26},
+        {"guard_count", kGuardCount}, {"update_ticks", kUpdateTicks},        {"alpha", kAlpha},      {"beta", kBeta}};
     return {std::make_shared<Aqm>(queues, penstock::AqmNumbers(numbers)), kTickShift};
 }
 

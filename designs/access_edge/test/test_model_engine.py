@@ -55,7 +55,7 @@ def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descripto
 
 
 # As compare_core.cpp has them; ticks so short that thousands of packets meet a delay.
-AQM = {"aqm": "codel", "TickShift": 2, "MaxPacketBytes": 100}
+AQM = {"aqm": "codel", "TickShift": 2, "MaxPacketBytes": 100, "GuardCount": 12}
 
 
 @pytest.mark.parametrize("estimate", [0, 1])

@@ -27,13 +27,14 @@ class Codel final : public AqmModel {
         int64_t first_above = 0, round = 0, drop_next = 0;
     };
 
-    Codel(uint32_t queues, uint32_t max_packet_bytes = 1514, bool estimate = false, int time_width = 26)
-        : all(queues), max_packet(max_packet_bytes), estimate(estimate), width(time_width) {}
+    // guard_count: from so many marks and drops of one dropping state on packets are dropped even if they may be marked; 0: never.
+    Codel(uint32_t queues, uint32_t max_packet_bytes = 1514, bool estimate = false, int time_width = 26, uint32_t guard_count = 0)
+        : all(queues), max_packet(max_packet_bytes), estimate(estimate), width(time_width), guard(guard_count) {}
 
     // As a device has it.
     Codel(uint32_t queues, const AqmNumbers& numbers)
         : Codel(queues, static_cast<uint32_t>(numbers["max_packet_bytes"]), numbers["estimate"] != 0,
-                static_cast<int>(numbers["time_width"])) {}
+                static_cast<int>(numbers["time_width"]), static_cast<uint32_t>(numbers.get("guard_count", 0))) {}
     void set(int64_t /*cycle*/, uint32_t queue, const AqmSetting& s) override {
         set(queue, {s.enable, s.ecn, s.field(18, 18), s.field(0, 18)});
     }
@@ -59,7 +60,8 @@ class Codel final : public AqmModel {
         const uint64_t delay = static_cast<uint64_t>(estimate ? time : n - time) & ((uint64_t{1} << width) - 1);
         const bool ok = delay >> (width - 1) == 0 && delay >= c.target && left > max_packet;
         const int64_t lag = n - s.drop_next;
-        const bool due = lag >= 0, recent = lag < 16 * int64_t{c.interval}, mark = ect && c.ecn;
+        const bool guarded = guard && (s.mode == Mode::Dropping || s.mode == Mode::Loop) && s.count >= guard;
+        const bool due = lag >= 0, recent = lag < 16 * int64_t{c.interval}, mark = ect && c.ecn && !guarded;
         const AqmVerdict act = mark ? AqmVerdict::Mark : AqmVerdict::Drop;
         const int64_t max_lag = int64_t{1} << (width - 4), clamped = std::max(s.drop_next, n - max_lag);
 
@@ -120,6 +122,7 @@ class Codel final : public AqmModel {
     uint32_t max_packet;
     bool estimate;
     int width;
+    uint32_t guard;
 };
 
 }  // namespace penstock

@@ -17,8 +17,8 @@ NB_MODULE(blocks_aqm_codel_model, m) {
     m.def("control_law_step", &penstock::control_law_step, nb::arg("interval"), nb::arg("count"),
           "interval / sqrt(count) rounded to nearest, in ticks");
     nb::class_<Codel>(m, "Codel", "CoDel for a number of queues; times in ticks")
-        .def(nb::init<uint32_t, uint32_t, bool, int>(), nb::arg("queues"), nb::arg("max_packet_bytes") = 1514, nb::arg("estimate") = false,
-             nb::arg("time_width") = 26)
+        .def(nb::init<uint32_t, uint32_t, bool, int, uint32_t>(), nb::arg("queues"), nb::arg("max_packet_bytes") = 1514,
+             nb::arg("estimate") = false, nb::arg("time_width") = 26, nb::arg("guard_count") = 0)
         .def(
             "set",
             [](Codel& c, uint32_t queue, bool enable, bool ecn, uint32_t target, uint32_t interval) {

@@ -17,6 +17,7 @@ module pst_codel
     parameter int unsigned TimeWidth = 26,           // bits of a time in ticks, 16 .. 32; below 26 only to see wrap-around in tests
     parameter int unsigned MaxPacketBytes = 1514,    // no drop while no more than this is left behind the packet
     parameter bit          Estimate = 1'b0,          // 1: s_take_time_i is the delay itself
+    parameter int unsigned GuardCount = 0,           // from so many marks and drops of a dropping state on only drops, to 65,535; 0: never
     parameter string       RamStyle = "auto",        // per-queue memories, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned HalfWidth = AqmSettingsWidth / 2,    // the setting word is {target, interval}
@@ -53,6 +54,10 @@ module pst_codel
   end
   if (TimeWidth < 16 || TimeWidth > 32) begin : g_bad_time
     $error("pst_codel: TimeWidth is %0d, allowed: 16 .. 32", TimeWidth);
+  end
+
+  if (GuardCount > 65535) begin : g_bad_guard
+    $error("pst_codel: GuardCount is %0d, allowed: 0 .. 65535", GuardCount);
   end
 
   // Of the clock reading of a round (the RFC's `now`) the lower bits are kept from operation to operation.
@@ -203,6 +208,7 @@ module pst_codel
   logic [RoundWidth-1:0] round;
   logic [TimeWidth-RoundWidth-1:0] now_high;
   logic [TimeWidth-1:0] first_lag;
+  logic guarded;    // marks have not helped: nothing is marked
 
   always_comb begin
     round       = state.aux[RoundWidth-1:0];
@@ -219,7 +225,8 @@ module pst_codel
     first_lag   = now_i - state.aux[TimeWidth-1:0];    // looked at in Above only, where op.now is now_i
     op.first_due = !first_lag[TimeWidth-1] || op.stale;
     op.backlog  = s_take_left_i > backlog_t'(MaxPacketBytes);
-    op.mark     = s_take_ect_i && cfg.ecn;
+    guarded     = GuardCount != 0 && (state.mode == Dropping || state.mode == Loop) && state.count >= 16'(GuardCount);
+    op.mark     = s_take_ect_i && cfg.ecn && !guarded;
   end
 
   // --- stage 1: the decision

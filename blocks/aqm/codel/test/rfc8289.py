@@ -25,7 +25,16 @@ class Packet:
 class CodelQueue:
     """A queue with CoDel; `verdicts` collects (packet number, verdict) of everything that left it, dropped or sent."""
 
-    def __init__(self, target: int, interval: int, maxpacket: int, ecn: bool, delay: Callable[[int, "Packet", int], int] | None = None):
+    def __init__(
+        self,
+        target: int,
+        interval: int,
+        maxpacket: int,
+        ecn: bool,
+        delay: Callable[[int, "Packet", int], int] | None = None,
+        guard: int = 0,
+    ):
+        self.guard = guard  # from so many marks and drops on in one dropping state nothing is marked; 0: never
         self.target, self.interval, self.maxpacket, self.ecn = target, interval, maxpacket, ecn
         self.delay = delay or (lambda now, packet, left: now - packet.tstamp)
         self.packets: deque[Packet] = deque()
@@ -67,7 +76,8 @@ class CodelQueue:
         self.verdicts.append((packet.number, DROP))
 
     def mark(self, packet: Packet | None) -> bool:
-        return self.ecn and packet is not None and packet.ect
+        guarded = self.guard and self.dropping and self.count >= self.guard
+        return self.ecn and packet is not None and packet.ect and not guarded
 
     def dequeue(self, now: int) -> Packet | None:
         """The RFC's deque(): the packet that is sent, None when there is none."""
@@ -77,8 +87,9 @@ class CodelQueue:
             if not ok_to_drop:
                 self.dropping = False
             while now >= self.drop_next and self.dropping:
+                marks = self.mark(packet)
                 self.count += 1
-                if self.mark(packet):
+                if marks:
                     marked = True
                     self.drop_next = self.control_law(self.drop_next, self.count)
                     break

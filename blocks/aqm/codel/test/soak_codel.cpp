@@ -61,7 +61,8 @@ class Bench {
         for (int i = 0; i < 3; i++) step();
         top->rst_i = 0;
         while (!top->init_done_o) step();
-        model = std::make_unique<penstock::Codel>(queues, kMaxPacketBytes, args["estimate"] != 0, width);
+        model =
+            std::make_unique<penstock::Codel>(queues, kMaxPacketBytes, args["estimate"] != 0, width, static_cast<uint32_t>(args["guard"]));
         settings.assign(queues, {});
         last.assign(queues, tick_of(now));
         looks.clear();

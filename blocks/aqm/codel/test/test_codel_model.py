@@ -18,10 +18,10 @@ CAPTURES = Path(__file__).resolve().parents[4] / "scenarios" / "captures"
 ACCESS, DATACENTRE = (4297, 85938), (86, 859)
 
 
-def pair(target: int, interval: int, ecn: bool = True) -> tuple[CodelQueue, ModelQueue]:
-    model = models.Codel(2)
+def pair(target: int, interval: int, ecn: bool = True, guard: int = 0) -> tuple[CodelQueue, ModelQueue]:
+    model = models.Codel(2, guard_count=guard)
     model.set(0, True, ecn, target, interval)
-    return CodelQueue(target, interval, 1514, ecn), ModelQueue(model)
+    return CodelQueue(target, interval, 1514, ecn, guard=guard), ModelQueue(model)
 
 
 def same(reference: CodelQueue, under_test: ModelQueue) -> dict[str, int]:
@@ -33,8 +33,8 @@ def same(reference: CodelQueue, under_test: ModelQueue) -> dict[str, int]:
     return count
 
 
-def run_open(arrivals: list, ticks_per_byte: float, setting: tuple[int, int], ecn: bool = True) -> CodelQueue:
-    reference, under_test = pair(*setting, ecn)
+def run_open(arrivals: list, ticks_per_byte: float, setting: tuple[int, int], ecn: bool = True, guard: int = 0) -> CodelQueue:
+    reference, under_test = pair(*setting, ecn, guard)
     begins = [open_loop(queue, arrivals, ticks_per_byte) for queue in (reference, under_test)]
     same(reference, under_test)
     assert begins[0] == begins[1]
@@ -69,6 +69,17 @@ def test_unresponsive_overload(ecn: bool) -> None:
     runs = "".join("d" if verdict == 2 else "." for _, verdict in reference.verdicts)
     assert "dddd" in runs
     assert reference.count > 500
+
+
+@pytest.mark.parametrize("guard", [2, 16, 64])
+def test_the_guard_drops_what_ignores_marks(guard: int) -> None:
+    """A flow that may be marked and does not react, at 1.5 times the rate: without a guard it is marked for ever, with one dropped."""
+    arrivals = poisson(random.Random(seed()), 40_000, 800, ect=1.0)
+    without, beside = (run_open(arrivals, 1.3, ACCESS, guard=count) for count in (0, guard))
+    plain = run_open(poisson(random.Random(seed()), 40_000, 800, ect=0.0), 1.3, ACCESS)
+    assert counts(without.verdicts)["drop"] == 0
+    assert counts(beside.verdicts)["mark"] >= guard
+    assert counts(beside.verdicts)["drop"] > 0.5 * counts(plain.verdicts)["drop"]
 
 
 @pytest.mark.parametrize("ect", [False, True])

@@ -9,14 +9,14 @@ from penstock.testing.testkit import run_soak, seed
 BENCH = Path(__file__).parent / "soak_codel.cpp"
 
 
-def soak(queues: int, width: int = 26, estimate: int = 0, **arguments: int) -> dict[str, int]:
+def soak(queues: int, width: int = 26, estimate: int = 0, guard: int = 0, **arguments: int) -> dict[str, int]:
     defaults = {"seed": seed(), "spacing": 9, "tick": 1, "idle": 0, "pause": 20, "settings": 0, "resets": 0, "steady": 0}
     return run_soak(
         BENCH,
         "aqm/codel",
         "pst_codel",
-        {"Queues": queues, "TimeWidth": width, "Estimate": estimate},
-        {"queues": queues, "width": width, "estimate": estimate, **defaults, **arguments},
+        {"Queues": queues, "TimeWidth": width, "Estimate": estimate, "GuardCount": guard},
+        {"queues": queues, "width": width, "estimate": estimate, "guard": guard, **defaults, **arguments},
     )
 
 
@@ -34,6 +34,12 @@ def test_settings_pauses_and_resets(estimate: int) -> None:
     counts = soak(16, 16, estimate, operations=200_000, idle=100, settings=3, resets=20)
     assert min(counts["marked"], counts["dropped"], counts["rounds"]) > 1000
     assert counts["reentries"] > 100
+
+
+@pytest.mark.parametrize("guard", [3, 40])
+def test_with_a_guard(guard: int) -> None:
+    counts = soak(16, 16, 0, guard, operations=200_000, idle=100, settings=3, resets=20)
+    assert min(counts["marked"], counts["dropped"]) > 1000
 
 
 @pytest.mark.parametrize("width", [16, 18])
