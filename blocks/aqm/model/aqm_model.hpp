@@ -17,7 +17,7 @@
 namespace penstock {
 
 // Of everything below: with each change of it another one, so that what was compiled against the old one is refused.
-inline constexpr std::uint32_t kAqmModelVersion = 2;
+inline constexpr std::uint32_t kAqmModelVersion = 3;
 
 enum class AqmVerdict : std::uint8_t { Pass = 0, Mark = 1, Drop = 2 };
 
@@ -40,13 +40,14 @@ struct AqmSetting {
 
 // A packet leaves its queue. Packets of one queue are at least 9 cycles apart, with estimated delays 11.
 struct AqmDeparture {
-    std::int64_t cycle;    // it is at s_take; state and setting of its queue are read two cycles before, at s_look
-    std::int64_t now;      // tick of `cycle`
-    std::int64_t sojourn;  // ticks since it came to its queue, or that its backlog takes at its queue's rate (number `estimate`); from 0
-    std::uint32_t queue;   // below the number of queues
-    std::uint32_t left;    // bytes that it leaves behind in its queue, below 2^24
-    std::uint16_t length;  // its bytes, without FCS, below 2^14
-    bool ect;              // it may be marked; of an AQM that judges arrivals: it was marked
+    std::int64_t cycle;     // it is at s_take; state and setting of its queue are read two cycles before, at s_look
+    std::int64_t now;       // tick of `cycle`
+    std::int64_t sojourn;   // ticks since it came to its queue, or that its backlog takes at its queue's rate (number `estimate`); from 0
+    std::uint32_t queue;    // below the number of queues
+    std::uint32_t left;     // bytes that it leaves behind in its queue, below 2^24
+    std::uint16_t length;   // its bytes, without FCS, below 2^14
+    bool ect;               // it may be marked; of an AQM that judges arrivals: it was marked
+    std::uint32_t setting;  // whose setting counts: `queue`; where `queue` is a flow queue, the queue that it is behind
 };
 
 // A packet comes to its queue. At most one in a cycle.

@@ -45,7 +45,7 @@ NB_MODULE(blocks_aqm_model, m) {
         .def(
             "departs",
             [](LoadedAqm& model, int64_t cycle, int64_t now, int64_t sojourn, uint32_t queue, uint32_t left, uint16_t length, bool ect) {
-                return static_cast<int>(model->departs({cycle, now, sojourn, queue, left, length, ect}));
+                return static_cast<int>(model->departs({cycle, now, sojourn, queue, left, length, ect, queue}));
             },
             nb::arg("cycle"), nb::arg("now"), nb::arg("sojourn"), nb::arg("queue"), nb::arg("left"), nb::arg("length"), nb::arg("ect"),
             "0 pass, 1 mark, 2 drop")

@@ -11,13 +11,15 @@ module pst_aqm
   import pst_aqm_pkg::*;
 #(
     parameter int unsigned Queues = 64,               // >= 2
+    parameter int unsigned Settings = 0,              // queues with settings, where s_look_setting_i says whose count; 0: all, their own
     parameter int unsigned Judges = 1,                // 1: departures (every arrival passes), 2: arrivals (every departure passes)
     parameter bit          Estimate = 1'b0,           // 0: sojourn time from time stamps; 1: delay from backlog and rate
     parameter int unsigned TimeWidth = 26,            // bits of a time in ticks, 16 .. 32
     parameter int unsigned TickShift = 8,             // a tick is 2^TickShift cycles
     parameter int unsigned MaxPacketBytes = 1514,     // the largest packet
     parameter string       RamStyle = "auto",         // per-queue memories, see pst_ram_1r1w
-    localparam int unsigned QueueIdWidth = $clog2(Queues)
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned SettingIdWidth = $clog2(Settings == 0 ? Queues : Settings)
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
@@ -33,6 +35,7 @@ module pst_aqm
     // the packet at the head of this queue may leave
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    input  logic [SettingIdWidth-1:0] s_look_setting_i,     // Settings: whose settings count
     // two cycles later: it does, unless the verdict is to drop it
     input  logic                    s_take_valid_i,
     input  logic [   TimeWidth-1:0] s_take_time_i,          // tick in which it was enqueued; Estimate: not read
@@ -46,11 +49,11 @@ module pst_aqm
     output verdict_e                m_deq_verdict_o,           // VerdictPass when there is none
     // setting of one queue; taken at once
     input  logic                    s_cfg_valid_i,
-    input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
+    input  logic [SettingIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,
     // read-back of a setting, held until the answer, which comes in a cycle in which the algorithm does not need its settings
     input  logic                    s_read_valid_i,
-    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    input  logic [SettingIdWidth-1:0] s_read_queue_i,
     output logic                    m_read_valid_o,
     output aqm_cfg_t                m_read_cfg_o,
     output logic                    init_done_o
@@ -64,6 +67,7 @@ module pst_aqm
 
   logic look_valid, take_valid, take_ect;
   logic [QueueIdWidth-1:0] look_queue, take_queue;
+  logic [SettingIdWidth-1:0] look_setting;
   logic [TimeWidth-1:0] take_time, take_delay;
   len_t take_len;
   backlog_t take_left;
@@ -71,6 +75,7 @@ module pst_aqm
   if (Estimate) begin : g_estimate
     logic [1:0] look_valid_q, take_valid_q, take_ect_q;
     logic [QueueIdWidth-1:0] look_queue_q[2];
+    logic [SettingIdWidth-1:0] look_setting_q[2];
     backlog_t take_left_q[2];
     len_t take_len_q[2];
 
@@ -92,6 +97,8 @@ module pst_aqm
       take_ect_q      <= {take_ect_q[0], s_take_ect_i};
       look_queue_q[0] <= s_look_queue_i;
       look_queue_q[1] <= look_queue_q[0];
+      look_setting_q[0] <= s_look_setting_i;
+      look_setting_q[1] <= look_setting_q[0];
       take_left_q[0]  <= s_take_left_i;
       take_left_q[1]  <= take_left_q[0];
       take_len_q[0]   <= s_take_len_i;
@@ -100,6 +107,7 @@ module pst_aqm
 
     assign look_valid = look_valid_q[1];
     assign look_queue = look_queue_q[1];
+    assign look_setting = look_setting_q[1];
     assign take_valid = take_valid_q[1];
     assign take_left  = take_left_q[1];
     assign take_len   = take_len_q[1];
@@ -111,6 +119,7 @@ module pst_aqm
   end else begin : g_sojourn
     assign look_valid = s_look_valid_i;
     assign look_queue = s_look_queue_i;
+    assign look_setting = s_look_setting_i;
     assign take_valid = s_take_valid_i;
     assign take_time  = s_take_time_i;
     assign take_left  = s_take_left_i;
@@ -135,13 +144,13 @@ module pst_aqm
   verdict_e enq_verdict, deq_verdict;
 
   pst_aqm_algorithm #(
-      .Queues(Queues), .TimeWidth(TimeWidth), .TickShift(TickShift), .MaxPacketBytes(MaxPacketBytes), .Estimate(Estimate),
-      .RamStyle(RamStyle)
+      .Queues(Queues), .Settings(Settings), .TimeWidth(TimeWidth), .TickShift(TickShift), .MaxPacketBytes(MaxPacketBytes),
+      .Estimate(Estimate), .RamStyle(RamStyle)
   ) u_algorithm (
       .clk_i, .rst_i, .now_i,
       .s_enq_valid_i, .s_enq_queue_i, .s_enq_ect_i, .s_enq_backlog_i,
       .m_enq_verdict_valid_o(enq_valid), .m_enq_verdict_queue_o(enq_queue), .m_enq_verdict_o(enq_verdict),
-      .s_look_valid_i(look_valid), .s_look_queue_i(look_queue),
+      .s_look_valid_i(look_valid), .s_look_queue_i(look_queue), .s_look_setting_i(look_setting),
       .s_take_valid_i(take_valid), .s_take_queue_i(take_queue), .s_take_time_i(take_time), .s_take_delay_i(take_delay),
       .s_take_len_i(take_len), .s_take_left_i(take_left), .s_take_ect_i(take_ect),
       .m_deq_verdict_valid_o(deq_valid), .m_deq_verdict_queue_o(deq_queue), .m_deq_verdict_o(deq_verdict),

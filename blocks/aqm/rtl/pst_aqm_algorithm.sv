@@ -8,12 +8,14 @@ module pst_aqm_algorithm
   import pst_aqm_pkg::*;
 #(
     parameter int unsigned Queues = 64,               // >= 2
+    parameter int unsigned Settings = 0,              // queues with settings, where s_look_setting_i says whose count; 0: all, their own
     parameter int unsigned TimeWidth = 26,            // bits of a time in ticks, 16 .. 32
     parameter int unsigned TickShift = 8,             // a tick is 2^TickShift cycles
     parameter int unsigned MaxPacketBytes = 1514,     // the largest packet
     parameter bit          Estimate = 1'b0,           // 1: s_take_time_i is the delay itself
     parameter string       RamStyle = "auto",         // per-queue memories, see pst_ram_1r1w
-    localparam int unsigned QueueIdWidth = $clog2(Queues)
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned SettingIdWidth = $clog2(Settings == 0 ? Queues : Settings)
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
@@ -29,6 +31,7 @@ module pst_aqm_algorithm
     // the packet at the head of this queue may leave
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    input  logic [SettingIdWidth-1:0] s_look_setting_i,     // Settings: whose settings count
     // two cycles later: it does, unless the verdict, 2 cycles later, is to drop it
     input  logic                    s_take_valid_i,
     input  logic [QueueIdWidth-1:0] s_take_queue_i,
@@ -42,11 +45,11 @@ module pst_aqm_algorithm
     output verdict_e                m_deq_verdict_o,
     // setting of one queue
     input  logic                    s_cfg_valid_i,
-    input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
+    input  logic [SettingIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,
     // read-back of a setting, held until the answer; an algorithm without these ports answers 0
     input  logic                    s_read_valid_i,
-    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    input  logic [SettingIdWidth-1:0] s_read_queue_i,
     output logic                    m_read_valid_o,
     output aqm_cfg_t                m_read_cfg_o,
     output logic                    init_done_o
@@ -76,7 +79,7 @@ module pst_aqm_algorithm
   assign init_done_o           = 1'b1;
 
   logic unused;
-  assign unused = ^{now_i, s_enq_ect_i, s_enq_backlog_i, s_look_valid_i, s_look_queue_i, s_take_time_i, s_take_delay_i, s_take_len_i,
-                    s_take_left_i, s_take_ect_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_i, s_read_queue_i};
+  assign unused = ^{now_i, s_enq_ect_i, s_enq_backlog_i, s_look_valid_i, s_look_queue_i, s_look_setting_i, s_take_time_i, s_take_delay_i,
+                    s_take_len_i, s_take_left_i, s_take_ect_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_i, s_read_queue_i};
 
 endmodule

@@ -203,7 +203,7 @@ PICKY = STEP_MARKER.replace("const AqmNumbers&) :", "const AqmNumbers& numbers) 
     ("text", "words"),
     [
         ("int nothing;", r"odd\.so is no model of an AQM: it has no function pst_aqm_factory$"),
-        (OTHER_VERSION, r"odd\.so was made for version 3 of the AQM models' interface, the engine has 2: compile it against the present"),
+        (OTHER_VERSION, r"odd\.so was made for version 4 of the AQM models' interface, the engine has 3: compile it against the present"),
         ('extern "C" const void* pst_aqm_factory() { return nullptr; }', r"odd\.so is no model of an AQM: its pst_aqm_factory gives none$"),
     ],
     ids=["no factory", "another version", "no model"],

@@ -46,6 +46,11 @@ class Fq {
     struct Left {
         std::uint32_t queue = 0, flow = 0, left = 0;
         Packet packet;
+        bool more = false;  // packets are left in its queue, as it was when it was looked at
+    };
+    struct Dropped {
+        std::uint32_t queue = 0;
+        Packet packet;
     };
     struct Active {
         std::uint32_t queue = 0, len = 0;
@@ -76,6 +81,7 @@ class Fq {
           setting_(s.queues),
           valve_(s.queues),
           newest_(s.queues),
+          more_(s.queues),
           staged_(s.queues),
           bucket_(s.flows) {
         for (auto& table : ways_) table.resize(s.flows / 16);
@@ -89,6 +95,7 @@ class Fq {
         setting_.assign(setting_.size(), {});
         valve_.assign(valve_.size(), false);
         newest_.assign(newest_.size(), {});
+        more_.assign(more_.size(), false);
         found_.clear();
         visits_.clear();
         active_.clear();
@@ -117,9 +124,13 @@ class Fq {
     bool enqueue_ready() const { return find_room_ && !walk_.forced; }
     bool look_ready() const { return deq_ready_; }
     std::optional<Active> active() const { return active_.empty() ? std::nullopt : std::optional(active_.front()); }
-    std::optional<std::uint32_t> dropped() const { return drops_.empty() ? std::nullopt : std::optional(drops_.front()); }
+    std::optional<Dropped> dropped() const { return drops_.empty() ? std::nullopt : std::optional(drops_.front()); }
     const std::optional<Left>& left() const { return left_; }
     const std::optional<Event>& event() const { return event_; }
+    // The packet of the queue that was looked at two cycles ago: what left() has one cycle later, if it is taken.
+    Left staged(std::uint32_t queue) const {
+        return {queue, staged_[queue].flow, staged_[queue].left, staged_[queue].packet, look_more_[1]};
+    }
     std::uint64_t total() const { return total_; }
     std::uint64_t now() const { return now_; }
     std::uint64_t operations() const { return operations_; }
@@ -142,6 +153,7 @@ class Fq {
         const Results r5 = p5_;
         if (r5.valve) valve_[r5.queue] = *r5.valve;
         if (r5.newest) newest_[r5.queue] = *r5.newest;
+        if (r5.more) more_[r5.queue] = *r5.more;
 
         Results next5 = queue_stage(p4_, in.pool_over);
         p4_ = flow_stage(p_[3]);
@@ -235,9 +247,9 @@ class Fq {
         std::uint32_t queue = 0;
         std::optional<Staged> staged;
         std::optional<Op> visit;
-        std::optional<std::uint32_t> drop;
+        std::optional<Dropped> drop;
         std::optional<Event> event;
-        std::optional<bool> valve;
+        std::optional<bool> valve, more;
         std::optional<Newest> newest;
         bool walk_no = false;
     };
@@ -393,13 +405,16 @@ class Fq {
         if (!op.valid) return out;
         out.queue = op.queue;
         if (op.kind == Kind::Ask) {
-            if (r.release) out.visit = Op{.kind = Kind::Clear};
+            if (r.release) {
+                out.visit = Op{};
+                out.visit->kind = Kind::Clear;
+            }
             out.walk_no = !r.release;
             return out;
         }
         Queue& queue = queue_[op.queue];
         if (op.kind == Kind::Enqueue && !r.accepted) {
-            out.drop = op.packet.desc;
+            out.drop = Dropped{op.queue, op.packet};
             out.event = Event{EventKind::TailDrop, op.queue, op.flow, op.packet.len};
             note(Did::Refused, op);
             return out;
@@ -476,7 +491,7 @@ class Fq {
                 break;
             case Kind::Drop:
                 if (r.popped) {
-                    out.drop = op.packet.desc;
+                    out.drop = Dropped{op.queue, op.packet};
                     out.event = Event{EventKind::HeadDrop, op.queue, op.flow, op.packet.len};
                 }
                 note(r.popped ? Did::Dropped : Did::NothingToDrop, op);
@@ -488,6 +503,7 @@ class Fq {
         }
         out.valve = queue.packets > op.setting.packets + 64 || queue.bytes > op.setting.bytes + (1u << 17);
         out.newest = Newest{queue.new_any, queue.new_head};
+        out.more = queue.packets != 0;
         return out;
     }
 
@@ -514,10 +530,12 @@ class Fq {
         if (look_[1] && in.take) {  // d2
             const Staged& staged = staged_[*look_[1]];
             take_[0] = Taken{true, *look_[1], staged, newest_[*look_[1]]};
-            left_ = Left{*look_[1], staged.flow, staged.left, staged.packet};
+            left_ = Left{*look_[1], staged.flow, staged.left, staged.packet, look_more_[1]};
         }
         look_[1] = look_[0];
         look_[0] = in.look;
+        look_more_[1] = look_more_[0];
+        look_more_[0] = in.look && more_[*in.look];
         if (in.verdict) verdicts_.push_back(*in.verdict);
     }
 
@@ -635,12 +653,13 @@ class Fq {
     std::vector<FqSetting> setting_;
     std::vector<bool> valve_;
     std::vector<Newest> newest_;
+    std::vector<bool> more_;
     std::vector<Staged> staged_;
     std::vector<std::uint32_t> bucket_;  // of what came last, for the judge
 
     std::deque<Op> found_, visits_;
     std::deque<Active> active_;
-    std::deque<std::uint32_t> drops_;
+    std::deque<Dropped> drops_;
     std::deque<Taken> taken_;
     std::deque<bool> verdicts_;
     std::array<FindOp, 6> e_{};
@@ -649,6 +668,7 @@ class Fq {
     Results p5_;
     std::array<Op4, 2> p6_{};
     std::array<std::optional<std::uint32_t>, 2> look_;
+    std::array<bool, 2> look_more_{};
     std::array<Taken, 2> take_;
     Walk walk_;
     std::uint32_t clear_left_ = 0, share_ = 0;

@@ -60,7 +60,7 @@ class FqLanes {
         return true;
     }
     std::optional<Fq::Active> active() const { return active_.empty() ? std::nullopt : std::optional(active_.front()); }
-    std::optional<std::uint32_t> dropped() const { return drops_.empty() ? std::nullopt : std::optional(drops_.front()); }
+    std::optional<Fq::Dropped> dropped() const { return drops_.empty() ? std::nullopt : std::optional(drops_.front()); }
     std::optional<Fq::Left> left() const {
         for (std::uint32_t l = 0; l < lanes_; l++) {
             if (auto left = lane_[l].left()) {
@@ -78,6 +78,14 @@ class FqLanes {
             event->flow = flow_of(event->flow, l);
         }
         return event;
+    }
+    // The packet of the queue that was looked at two cycles ago: what left() has one cycle later, if it is taken.
+    Fq::Left staged(std::uint32_t queue) const {
+        const std::uint32_t l = lane_of(queue);
+        Fq::Left found = lane_[l].staged(in_lane(queue));
+        found.queue = queue;
+        found.flow = flow_of(found.flow, l);
+        return found;
     }
     std::uint32_t packets() const { return packets_; }
     std::uint32_t lanes() const { return lanes_; }
@@ -101,12 +109,15 @@ class FqLanes {
         const bool active_room = active_.size() < kOutDepth, drop_room = drops_.size() < kOutDepth;
         const bool active_out = in.active_ready && !active_.empty(), drop_out = in.drop_ready && !drops_.empty();
         std::optional<Fq::Active> to_active;
-        std::optional<std::uint32_t> to_drops;
+        std::optional<Fq::Dropped> to_drops;
         if (active_lane && active_room) {
             to_active = lane_[*active_lane].active();
             to_active->queue = queue_of(to_active->queue, *active_lane);
         }
-        if (drop_lane && drop_room) to_drops = lane_[*drop_lane].dropped();
+        if (drop_lane && drop_room) {
+            to_drops = lane_[*drop_lane].dropped();
+            to_drops->queue = queue_of(to_drops->queue, *drop_lane);
+        }
         const bool enqueue = in.enqueue && enqueue_ready(in.enqueue->queue);
 
         for (std::uint32_t l = 0; l < lanes_; l++) {
@@ -150,7 +161,7 @@ class FqLanes {
     std::vector<Fq> lane_;
     std::vector<std::deque<Fq::Enqueue>> enqueues_;
     std::deque<Fq::Active> active_;
-    std::deque<std::uint32_t> drops_;
+    std::deque<Fq::Dropped> drops_;
     std::deque<std::uint32_t> order_;
     std::array<std::optional<std::uint32_t>, 2> looked_;
     std::uint32_t turn_ = 0, packets_ = 0;

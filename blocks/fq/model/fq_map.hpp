@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kVisitRoom = 16;
 inline constexpr std::uint32_t kOutDepth = 16;  // announcements, dropped packets
 inline constexpr std::uint32_t kOutRoom = 8;
 inline constexpr std::uint32_t kTakenDepth = 16;  // packets that left, waiting for their verdict
-inline constexpr std::uint32_t kTakenRoom = 10;
+inline constexpr std::uint32_t kTakenRoom = 9;
 inline constexpr std::uint32_t kPatience = 64;  // cycles that the walk waits for a cycle without an enqueue
 }  // namespace fq_timing
 

@@ -73,7 +73,11 @@ NB_MODULE(blocks_fq_model, m) {
                          const auto active = self.active();
                          return active ? std::optional(Pair{active->queue, active->len}) : std::nullopt;
                      })
-        .def_prop_ro("dropped", &FqLanes::dropped)
+        .def_prop_ro("dropped",
+                     [](const FqLanes& self) -> std::optional<std::uint32_t> {
+                         const auto dropped = self.dropped();
+                         return dropped ? std::optional(dropped->packet.desc) : std::nullopt;
+                     })
         .def_prop_ro("left",
                      [](const FqLanes& self) -> std::optional<Five> {
                          const auto left = self.left();

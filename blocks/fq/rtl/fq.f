@@ -1,6 +1,7 @@
 -f ../../common/rtl/common.f
 ../../parse/rtl/pst_parse_pkg.sv
 pst_fq_pkg.sv
+pst_fq_ports_pkg.sv
 pst_fq_hash.sv
 pst_fq_find.sv
 pst_fq_flows.sv

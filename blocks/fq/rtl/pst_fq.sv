@@ -8,7 +8,7 @@
 // Ordering:   FIFO in each flow queue; among those of a queue as the README says. Queues of different lanes may overtake each other.
 // Reset:      forgets every packet and flow; init_done_o rises `Flows / Lanes` cycles later.
 module pst_fq
-  import pst_pkg::len_t, pst_pkg::LenWidth, pst_pkg::LimitPacketsWidth, pst_pkg::LimitBytesWidth;
+  import pst_pkg::len_t, pst_pkg::LenWidth;
   import pst_fq_pkg::*;
 #(
     parameter int unsigned Lanes = 2,            // 1, 2 or 4
@@ -40,7 +40,7 @@ module pst_fq
     output len_t                                m_active_len_o,
     // that packet: of a queue that has one; it is taken two cycles later, or left where it is
     input  logic                                s_deq_valid_i,
-    output logic                                s_deq_ready_o,        // s_deq_valid_i only when it is high
+    output logic                                s_deq_ready_o,        // s_deq_valid_i only if it was high one cycle before
     input  logic [            QueueIdWidth-1:0] s_deq_queue_i,
     input  logic                                s_deq_take_i,
     output logic                                m_left_valid_o,       // one cycle after the take
@@ -49,6 +49,7 @@ module pst_fq
     output logic [             DescIdWidth-1:0] m_left_desc_o,
     output len_t                                m_left_len_o,
     output logic [          FlowBytesWidth-1:0] m_left_bytes_o,       // left behind in its flow
+    output logic                                m_left_more_o,        // packets are left in its queue
     // what became of it, in the order in which packets left, at any time after m_left
     input  logic                                s_verdict_valid_i,
     input  logic                                s_verdict_drop_i,
@@ -56,6 +57,8 @@ module pst_fq
     output logic                                m_drop_valid_o,
     input  logic                                m_drop_ready_i,
     output logic [             DescIdWidth-1:0] m_drop_desc_o,
+    output logic [            QueueIdWidth-1:0] m_drop_queue_o,
+    output len_t                                m_drop_len_o,
     // of each lane one pulse for each packet that came in or was dropped
     output logic [Lanes-1:0]                    ev_valid_o,
     output event_e [Lanes-1:0]                  ev_event_o,
@@ -63,11 +66,8 @@ module pst_fq
     output logic [Lanes-1:0][    FlowWidth-1:0] ev_flow_o,
     output logic [Lanes-1:0][     LenWidth-1:0] ev_len_o,
     // settings of a queue, after init_done_o; taken at once
-    input  logic                                s_cfg_valid_i,
+    input  pst_fq_ports_pkg::cfg_t              s_cfg_i,
     input  logic [            QueueIdWidth-1:0] s_cfg_queue_i,
-    input  len_t                                s_cfg_quantum_i,      // bytes, 1 and more; 1,514 after reset
-    input  logic [       LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
-    input  logic [         LimitBytesWidth-1:0] s_cfg_limit_bytes_i,
     // packets in all queues: most there may be, and are; without staged ones
     input  logic [            PacketsWidth-1:0] pool_limit_i,
     output logic [            PacketsWidth-1:0] pool_packets_o
@@ -115,9 +115,9 @@ module pst_fq
     return FlowWidth'((FlowWidth + 1)'(flow) << LaneWidth) | FlowWidth'(lane);
   endfunction
 
-  logic [Lanes-1:0] done, enq_ready, active_valid, active_take, deq_ready, left_valid, drop_valid, drop_take, verdict_valid;
-  queue_t [Lanes-1:0] active_queue, left_queue;
-  logic [Lanes-1:0][LenWidth-1:0] active_len, left_len;
+  logic [Lanes-1:0] done, enq_ready, active_valid, active_take, deq_ready, left_valid, drop_valid, drop_take, verdict_valid, left_more;
+  queue_t [Lanes-1:0] active_queue, left_queue, drop_queue;
+  logic [Lanes-1:0][LenWidth-1:0] active_len, left_len, drop_len;
   logic [Lanes-1:0][FlowWidth-1:0] left_flow;
   logic [Lanes-1:0][DescIdWidth-1:0] left_desc, drop_desc;
   logic [Lanes-1:0][FlowBytesWidth-1:0] left_bytes;
@@ -128,9 +128,10 @@ module pst_fq
   for (genvar l = 0; l < int'(Lanes); l++) begin : g_lane
     logic lane_valid, lane_ready, lane_init;
     enq_t lane_enq;
-    logic [LaneQueueWidth-1:0] lane_active_queue, lane_left_queue, lane_ev_queue;
+    logic [LaneQueueWidth-1:0] lane_active_queue, lane_left_queue, lane_drop_queue, lane_ev_queue;
     logic [LaneFlowWidth-1:0] lane_left_flow, lane_ev_flow;
-    len_t lane_active_len, lane_left_len, lane_ev_len;
+    len_t lane_active_len, lane_left_len, lane_drop_len, lane_ev_len;
+    pst_fq_ports_pkg::cfg_t lane_cfg;
     logic [$clog2(EnqDepth+1)-1:0] unused_level;
 
     pst_fifo #(
@@ -154,21 +155,28 @@ module pst_fq
         .s_deq_valid_i(s_deq_valid_i && lane_of(s_deq_queue_i) == lane_t'(l)), .s_deq_ready_o(deq_ready[l]),
         .s_deq_queue_i(in_lane(s_deq_queue_i)), .s_deq_take_i,
         .m_left_valid_o(left_valid[l]), .m_left_queue_o(lane_left_queue), .m_left_flow_o(lane_left_flow), .m_left_desc_o(left_desc[l]),
-        .m_left_len_o(lane_left_len), .m_left_bytes_o(left_bytes[l]),
+        .m_left_len_o(lane_left_len), .m_left_bytes_o(left_bytes[l]), .m_left_more_o(left_more[l]),
         .s_verdict_valid_i(verdict_valid[l]), .s_verdict_drop_i,
         .m_drop_valid_o(drop_valid[l]), .m_drop_ready_i(drop_take[l]), .m_drop_desc_o(drop_desc[l]),
+        .m_drop_queue_o(lane_drop_queue), .m_drop_len_o(lane_drop_len),
         .ev_valid_o(ev_valid_o[l]), .ev_event_o(ev_event_o[l]), .ev_queue_o(lane_ev_queue), .ev_flow_o(lane_ev_flow),
         .ev_len_o(lane_ev_len),
-        .s_cfg_valid_i(s_cfg_valid_i && lane_of(s_cfg_queue_i) == lane_t'(l)), .s_cfg_queue_i(in_lane(s_cfg_queue_i)),
-        .s_cfg_quantum_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
+        .s_cfg_i(lane_cfg), .s_cfg_queue_i(in_lane(s_cfg_queue_i)),
         .pool_over_i(pool_over_q), .pool_packets_o(packets[l])
     );
+
+    always_comb begin
+      lane_cfg       = s_cfg_i;
+      lane_cfg.valid = s_cfg_i.valid && lane_of(s_cfg_queue_i) == lane_t'(l);
+    end
 
     assign done[l]         = lane_init;
     assign active_queue[l] = queue_of(lane_active_queue, lane_t'(l));
     assign active_len[l]   = lane_active_len;
     assign left_queue[l]   = queue_of(lane_left_queue, lane_t'(l));
     assign left_len[l]     = lane_left_len;
+    assign drop_queue[l]   = queue_of(lane_drop_queue, lane_t'(l));
+    assign drop_len[l]     = lane_drop_len;
     assign left_flow[l]    = flow_of(lane_left_flow, lane_t'(l));
     assign ev_queue_o[l]   = queue_of(lane_ev_queue, lane_t'(l));
     assign ev_flow_o[l]    = flow_of(lane_ev_flow, lane_t'(l));
@@ -187,6 +195,7 @@ module pst_fq
     m_left_desc_o  = '0;
     m_left_len_o   = '0;
     m_left_bytes_o = '0;
+    m_left_more_o  = 1'b0;
     sum            = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
       if (left_valid[l]) begin
@@ -195,6 +204,7 @@ module pst_fq
         m_left_desc_o  |= left_desc[l];
         m_left_len_o   |= left_len[l];
         m_left_bytes_o |= left_bytes[l];
+        m_left_more_o  |= left_more[l];
       end
       sum += packets[l];
     end
@@ -231,11 +241,11 @@ module pst_fq
   );
 
   pst_fifo #(
-      .Width(DescIdWidth), .Depth(4)
+      .Width(DescIdWidth + QueueIdWidth + LenWidth), .Depth(4)
   ) u_drop (
       .clk_i, .rst_i,
-      .s_valid_i(drop_any), .s_ready_o(drop_ready), .s_data_i(drop_desc[drop_lane]),
-      .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o(m_drop_desc_o),
+      .s_valid_i(drop_any), .s_ready_o(drop_ready), .s_data_i({drop_desc[drop_lane], drop_queue[drop_lane], drop_len[drop_lane]}),
+      .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o({m_drop_desc_o, m_drop_queue_o, m_drop_len_o}),
       .level_o(unused_drop_level)
   );
 

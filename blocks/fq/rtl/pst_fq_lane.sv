@@ -40,7 +40,7 @@ module pst_fq_lane
     output len_t                         m_active_len_o,
     // that packet: of a queue that has one; it is taken two cycles later, or left where it is
     input  logic                         s_deq_valid_i,
-    output logic                         s_deq_ready_o,        // s_deq_valid_i only when it is high
+    output logic                         s_deq_ready_o,        // s_deq_valid_i only if it was high one cycle before
     input  logic [     QueueIdWidth-1:0] s_deq_queue_i,
     input  logic                         s_deq_take_i,
     output logic                         m_left_valid_o,       // one cycle after the take
@@ -49,6 +49,7 @@ module pst_fq_lane
     output logic [      DescIdWidth-1:0] m_left_desc_o,
     output len_t                         m_left_len_o,
     output logic [   FlowBytesWidth-1:0] m_left_bytes_o,       // left behind in its flow
+    output logic                         m_left_more_o,        // packets are left in its queue: as it was two cycles before the take
     // what became of it, in the order in which packets left, at any time after m_left
     input  logic                         s_verdict_valid_i,
     input  logic                         s_verdict_drop_i,
@@ -56,6 +57,8 @@ module pst_fq_lane
     output logic                         m_drop_valid_o,
     input  logic                         m_drop_ready_i,
     output logic [      DescIdWidth-1:0] m_drop_desc_o,
+    output logic [     QueueIdWidth-1:0] m_drop_queue_o,
+    output len_t                         m_drop_len_o,
     // one pulse for each packet that came in or was dropped
     output logic                         ev_valid_o,
     output event_e                       ev_event_o,
@@ -63,11 +66,8 @@ module pst_fq_lane
     output logic [        FlowWidth-1:0] ev_flow_o,
     output len_t                         ev_len_o,
     // settings of a queue, after init_done_o; taken at once
-    input  logic                         s_cfg_valid_i,
+    input  pst_fq_ports_pkg::cfg_t       s_cfg_i,
     input  logic [     QueueIdWidth-1:0] s_cfg_queue_i,
-    input  len_t                         s_cfg_quantum_i,      // bytes, 1 and more; 1,514 after reset
-    input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
-    input  logic [  LimitBytesWidth-1:0] s_cfg_limit_bytes_i,
     // the pool
     input  logic                         pool_over_i,          // there are more packets in all queues than there may be
     output logic [     PacketsWidth-1:0] pool_packets_o        // in the queues of this lane, without staged ones
@@ -78,7 +78,7 @@ module pst_fq_lane
   localparam int unsigned VisitDepth = 32;
   localparam int unsigned VisitRoom = 16;
   localparam int unsigned TakenDepth = 16;
-  localparam int unsigned TakenRoom = 10;
+  localparam int unsigned TakenRoom = 9;
   localparam int unsigned DefaultQuantum = 1514;
 
   typedef logic [QueueIdWidth-1:0] queue_t;
@@ -249,9 +249,9 @@ module pst_fq_lane
       .Width($bits(setting_t)), .Depth(Queues), .Style(RamStyle)
   ) u_setting (
       .clk_i,
-      .we_i(walk || s_cfg_valid_i), .waddr_i(walk ? walk_queue : s_cfg_queue_i),
+      .we_i(walk || s_cfg_i.valid), .waddr_i(walk ? walk_queue : s_cfg_queue_i),
       .wdata_i(walk ? setting_t'{quantum: len_t'(DefaultQuantum), packets: '1, bytes: '1}
-               : setting_t'{quantum: s_cfg_quantum_i, packets: s_cfg_limit_packets_i, bytes: s_cfg_limit_bytes_i}),
+               : setting_t'{quantum: s_cfg_i.quantum, packets: s_cfg_i.limit_packets, bytes: s_cfg_i.limit_bytes}),
       .re_i(1'b1), .raddr_i(p1_q.queue_id), .rdata_o(setting3)
   );
 
@@ -277,7 +277,7 @@ module pst_fq_lane
   // --- p4: lists of the queue
 
   logic accept4_q, append4_q, pop4_q, rotate4_q, remove4_q, release4_q, of_queue4;
-  logic next_visit4, next_drop4, next_old4, new_any4, far4;
+  logic next_visit4, next_drop4, next_old4, new_any4, more4, far4;
   flow_t next_flow4, new_head4;
   logic [PacketsWidth-1:0] total_q;
 
@@ -312,15 +312,16 @@ module pst_fq_lane
       .p4_append_i(append4_q), .p4_pop_i(pop4_q), .p4_rotate_i(rotate4_q), .p4_remove_i(remove4_q),
       .p4_len_i(p4_q.len), .p4_bytes_i(p4_bytes_q),
       .next_visit_o(next_visit4), .next_drop_o(next_drop4), .next_flow_o(next_flow4), .next_old_o(next_old4),
-      .new_any_o(new_any4), .new_head_o(new_head4), .far_o(far4)
+      .new_any_o(new_any4), .new_head_o(new_head4), .more_o(more4), .far_o(far4)
   );
 
   // --- p5: results go out
 
-  logic staged_we_q, drop_we_q, new_any_q;
+  logic staged_we_q, drop_we_q, new_any_q, p5_more_q;
   flow_t new_head_q;
   staged_t staged_q;
   desc_t drop_desc_q;
+  len_t drop_len_q;
 
   always_ff @(posedge clk_i) begin
     visit_push_valid_q <= next_visit4 || next_drop4 || release4_q;
@@ -332,9 +333,11 @@ module pst_fq_lane
     staged_q    <= '{desc: p4_q.desc, len: p4_q.len, flow: p4_q.flow, old: p4_q.old, bytes: p4_bytes_q};
     drop_we_q   <= p4_q.valid && ((p4_q.op == OpEnqueue && !accept4_q) || (p4_q.op == OpDrop && pop4_q));
     drop_desc_q <= p4_q.desc;
+    drop_len_q  <= p4_q.len;
     p5_queue_q  <= p4_q.queue_id;
     p5_far_we_q <= of_queue4;
     p5_far_q    <= far4;
+    p5_more_q   <= more4;
     new_any_q   <= new_any4;
     new_head_q  <= new_head4;
     ev_valid_o  <= p4_q.valid && (p4_q.op == OpEnqueue || (p4_q.op == OpDrop && pop4_q));
@@ -367,17 +370,17 @@ module pst_fq_lane
   );
 
   pst_fifo #(
-      .Width(DescIdWidth), .Depth(OutDepth)
+      .Width(DescIdWidth + QueueIdWidth + LenWidth), .Depth(OutDepth)
   ) u_drop (
       .clk_i, .rst_i,
-      .s_valid_i(drop_we_q), .s_ready_o(unused_drop_ready), .s_data_i(drop_desc_q),
-      .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o(m_drop_desc_o),
+      .s_valid_i(drop_we_q), .s_ready_o(unused_drop_ready), .s_data_i({drop_desc_q, p5_queue_q, drop_len_q}),
+      .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o({m_drop_desc_o, m_drop_queue_o, m_drop_len_o}),
       .level_o(drop_level)
   );
 
   // --- looks, takes, verdicts
 
-  logic d1_valid_q, d2_valid_q, d3_valid_q, d4_valid_q, deq_ready_q, taken2, new_any_d4;
+  logic d1_valid_q, d2_valid_q, d3_valid_q, d4_valid_q, deq_ready_q, deq_ready1_q, taken2, new_any_d4, more2, more3_q;
   queue_t d1_queue_q, d2_queue_q, d3_queue_q, d4_queue_q;
   staged_t staged2, staged3_q;
   flow_t d4_flow_q;
@@ -396,6 +399,14 @@ module pst_fq_lane
   );
 
   pst_ram_write_first #(
+      .Width(1), .Depth(Queues), .Style(RamStyle)
+  ) u_more (
+      .clk_i,
+      .we_i(walk || p5_far_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(!walk && p5_more_q),
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(more2)
+  );
+
+  pst_ram_write_first #(
       .Width(1 + FlowWidth), .Depth(Queues), .Style(RamStyle)
   ) u_newest (
       .clk_i,
@@ -411,18 +422,21 @@ module pst_fq_lane
     d3_valid_q  <= taken2;
     d3_queue_q  <= d2_queue_q;
     staged3_q   <= staged2;
+    more3_q     <= more2;
     d4_valid_q  <= d3_valid_q;
     d4_queue_q  <= d3_queue_q;
     d4_flow_q   <= staged3_q.flow;
     d4_old_q    <= staged3_q.old;
     d4_len_q    <= staged3_q.len;
     deq_ready_q <= 32'(taken_level) <= TakenRoom;
+    deq_ready1_q <= deq_ready_q;
     if (rst_i) begin
       d1_valid_q  <= 1'b0;
       d2_valid_q  <= 1'b0;
       d3_valid_q  <= 1'b0;
       d4_valid_q  <= 1'b0;
       deq_ready_q <= 1'b0;
+      deq_ready1_q <= 1'b0;
     end
   end
 
@@ -433,6 +447,7 @@ module pst_fq_lane
   assign m_left_desc_o  = staged3_q.desc;
   assign m_left_len_o   = staged3_q.len;
   assign m_left_bytes_o = staged3_q.bytes;
+  assign m_left_more_o  = more3_q;
   assign taken_push = '{
       queue_id: d4_queue_q, flow: d4_flow_q, old: d4_old_q, len: d4_len_q, new_any: new_any_d4, new_head: new_head_d4
   };
@@ -463,8 +478,8 @@ module pst_fq_lane
       if (drop_we_q) a_drop_has_room : assert (unused_drop_ready) else $error("FIFO of dropped packets overflows");
       if (d4_valid_q) a_taken_has_room : assert (unused_taken_ready) else $error("FIFO of taken packets overflows");
       if (s_verdict_valid_i) a_verdicts_have_room : assert (unused_verdict_ready) else $error("more verdicts than packets that left");
-      if (s_deq_valid_i) a_look_when_ready : assert (s_deq_ready_o) else $error("a look before s_deq_ready_o");
-      if (s_cfg_valid_i) a_cleared_before_settings : assert (init_done_o) else $error("a setting before init_done_o");
+      if (s_deq_valid_i) a_look_when_ready : assert (deq_ready1_q) else $error("a look before s_deq_ready_o");
+      if (s_cfg_i.valid) a_cleared_before_settings : assert (init_done_o) else $error("a setting before init_done_o");
     end
   end
 `endif

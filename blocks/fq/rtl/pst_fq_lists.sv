@@ -45,6 +45,7 @@ module pst_fq_lists
     // the new list, and whether the queue is far above its limit
     output logic                         new_any_o,
     output logic [        FlowWidth-1:0] new_head_o,
+    output logic                         more_o,           // packets are left in it
     output logic                         far_o
 );
 
@@ -195,6 +196,7 @@ module pst_fq_lists
     end
     new_any_o  = word_new.new_any;
     new_head_o = word_new.new_head;
+    more_o     = word_new.packets != '0;
   end
 
 `ifndef SYNTHESIS

@@ -87,6 +87,7 @@ class Bench {
         waiting.clear();
         verdicts.clear();
         looks = {std::nullopt, std::nullopt};
+        was_ready = false;
         offered.reset();
         top.clk_i = 0;
         top.eval();
@@ -202,11 +203,14 @@ class Bench {
         if (active && (top.m_active_queue_o != active->queue || top.m_active_len_o != active->len)) fail("an announcement");
         const auto dropped = model.dropped();
         if (static_cast<bool>(top.m_drop_valid_o) != dropped.has_value()) fail("valid of a dropped packet");
-        if (dropped && top.m_drop_desc_o != *dropped) fail("a dropped packet");
+        if (dropped &&
+            (top.m_drop_desc_o != dropped->packet.desc || top.m_drop_queue_o != dropped->queue || top.m_drop_len_o != dropped->packet.len))
+            fail("a dropped packet");
         const auto left = model.left();
         if (static_cast<bool>(top.m_left_valid_o) != left.has_value()) fail("valid of a packet that left");
         if (left && (top.m_left_queue_o != left->queue || top.m_left_flow_o != left->flow || top.m_left_desc_o != left->packet.desc ||
-                     top.m_left_len_o != left->packet.len || top.m_left_bytes_o != left->left))
+                     top.m_left_len_o != left->packet.len || top.m_left_bytes_o != left->left ||
+                     static_cast<bool>(top.m_left_more_o) != left->more))
             fail("a packet that left");
         for (std::uint32_t l = 0; l < model.lanes(); l++) {
             const auto event = model.event(l);
@@ -230,7 +234,7 @@ class Bench {
         in.active_ready = below(1000) >= stall;
         in.drop_ready = below(1000) >= stall;
         if (const auto active = model.active(); active && in.active_ready) waiting.push_back(active->queue);
-        if (const auto dropped = model.dropped(); dropped && in.drop_ready) free.push_back(*dropped);
+        if (const auto dropped = model.dropped(); dropped && in.drop_ready) free.push_back(dropped->packet.desc);
         if (const auto left = model.left()) {
             verdicts.push_back({now + gap, below(1000) < drop});
             free.push_back(left->packet.desc);
@@ -245,7 +249,8 @@ class Bench {
         }
         if (!offered && !free.empty() && below(1000) < offer) offered = draw();
         if (offered && model.enqueue_ready(offered->queue)) in.enqueue = offered;
-        if (!waiting.empty() && model.look_ready() && below(1000) < look) {
+        const bool may_look = std::exchange(was_ready, model.look_ready());  // one cycle ago
+        if (!waiting.empty() && may_look && below(1000) < look) {
             std::swap(waiting[below(waiting.size())], waiting.back());
             in.look = waiting.back();
             waiting.pop_back();
@@ -279,6 +284,7 @@ class Bench {
     FqLanes model;
     std::uint64_t queues, descriptors, now = 0;
     const std::uint32_t queue_bits = width(args["queues"]), flow_bits = width(args["flows"]);
+    bool was_ready = false;
     std::uint32_t offer = 500, look = 500, stall = 0, drop = 0, gap = 0, pool = 0;
     Vtop top;
     std::deque<std::uint32_t> free;

@@ -66,8 +66,9 @@ inline constexpr unsigned kOutReserve = 7;  // enqueues that may still come when
 struct QueuedPacket {
     std::uint32_t descriptor, queue;
     std::uint16_t length;
-    std::uint8_t reason;  // pst_pkg::drop_e; not 0: lost before it came here, only reported
-    std::uint64_t tag;    // what the caller wants to find again when it leaves
+    std::uint8_t reason;       // pst_pkg::drop_e; not 0: lost before it came here, only reported
+    std::uint64_t tag;         // what the caller wants to find again when it leaves
+    std::uint16_t bucket = 0;  // of its flow, where there are flow queues
 };
 
 // `Record` has a member `queue` of type QueueState.
@@ -80,6 +81,7 @@ class FastQueueManager {
         std::uint32_t descriptor;
         std::uint16_t length;
         bool backlogged;  // packets are left
+        bool empties() const { return !backlogged; }
     };
 
     FastQueueManager(Record* records, std::uint32_t descriptors) : records_(records), packets_(descriptors) {}
@@ -106,12 +108,18 @@ class FastQueueManager {
         in_flight_ |= 1;
     }
 
+    // Whether a queue may be asked for its packet in the next cycle.
+    static constexpr bool dequeue_ready() { return true; }
     // A hint, no more: the queue's head packet is taken soon.
     void expect(std::uint32_t queue) const { __builtin_prefetch(&packets_[records_[queue].queue.head]); }
 
     // Of a queue that has packets, the first one's length; the bytes of any.
     std::uint32_t head_length(std::uint32_t queue) const { return packets_[records_[queue].queue.head].length; }
     std::uint32_t bytes(std::uint32_t queue) const { return records_[queue].queue.bytes; }
+
+    // What an AQM is told of a packet that was just taken: whose state counts, and the bytes behind it.
+    std::uint32_t judged_as(std::uint32_t queue, const Dequeued&) const { return queue; }
+    std::uint32_t left_behind(std::uint32_t queue, const Dequeued&) const { return bytes(queue); }
 
     // Takes the head packet of a queue that has one.
     Dequeued dequeue(std::int64_t now, std::uint32_t queue) {
@@ -166,6 +174,12 @@ class FastQueueManager {
             q.dropped_bytes += p.length;
         }
         decided(p);
+    }
+
+    // Limits of a queue, after decide().
+    void set(std::uint32_t queue, std::uint16_t packets, std::uint32_t bytes) {
+        records_[queue].queue.limit_packets = packets;
+        records_[queue].queue.limit_bytes = bytes;
     }
 
     // The end of a cycle, after decide() and offer().

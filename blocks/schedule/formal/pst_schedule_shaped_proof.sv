@@ -64,7 +64,7 @@ module pst_schedule_shaped_proof
       .s_ret_valid_i(ret), .s_ret_queue_i(u_dut.r_q[0].queue_id), .s_ret_len_i(len_i), .s_ret_backlogged_i(backlogged_i),
       .s_drop_i(drop), .m_period_o(unused_period), .credit_i,
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_shaper_i(cfg_i),
-      .s_look_valid_i(look_valid_i), .s_look_queue_i(look_queue_i), .m_look_valid_o(), .m_look_shaper_o(),
+      .s_look_valid_i(look_valid_i), .s_look_queue_i(look_queue_i), .m_look_valid_o(), .m_look_shaper_o(), .deq_ready_i(1'b1),
       .now_o(unused_now), .init_done_o(init_done)
   );
 

@@ -118,10 +118,11 @@ class ShapedSchedule {
     // Hierarchy: a queue woke up in the last step.
     bool told() const { return last_again_ == last_step_; }
 
-    // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
-    // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
-    // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged; ahead_room: a packet may be
-    // sent ahead of another one's being through the hierarchy, which left() gets in its last arguments: ahead, and that it is just through.
+    // One cycle. `manager` gives dequeue(), and dequeue_ready(): a queue may be asked for its packet in the next cycle. credit: the output
+    // took a packet; setting: settings of this queue are written now (and have been put into its record by the caller after this call);
+    // kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken from its queue; drop: the one that was taken kLast - kTake
+    // cycles ago is not to be sent, and not charged; ahead_room: a packet may be sent ahead of another one's being through the hierarchy,
+    // which left() gets in its last arguments: ahead, and that it is just through.
     template <typename Manager, typename Left>
     void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false, bool ahead_room = false) {
         namespace t = schedule_timing;
@@ -144,6 +145,7 @@ class ShapedSchedule {
         const bool gate_next = gate_wait_ && now >= gate_now_ + t::kChanged && !under_way(now, gate_queue_);
         const bool gate = gate_next && !walk_due_ && place_credit_free;
         const bool pop = visible_ != 0 && !walk && !gate_next && place_credit_free && out_credit_ != 0 && !setting &&
+                         manager.dequeue_ready() &&
                          !(last && (last->kind == Kind::Walk || (last->kind == Kind::Gate && last->queue == ready_head_)));
         if (walk) {
             op(now, 0) = {0, walk_queue_, Kind::Walk, {}, false};

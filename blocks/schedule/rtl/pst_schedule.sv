@@ -36,6 +36,7 @@ module pst_schedule
     output logic                    m_deq_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_queue_o,
     output logic                    m_deq_take_o,
+    input  logic                    deq_ready_i,         // shaped: one cycle later a dequeue may come
     input  logic                    s_ret_valid_i,
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
@@ -63,8 +64,7 @@ module pst_schedule
     // shaped: look at the shaper of one queue, held until the answer; others answer 0 at once
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
-    output logic                    m_look_valid_o,
-    output shaper_cfg_t             m_look_shaper_o,
+    output pst_schedule_ports_pkg::look_t m_look_o,
     output logic [   TimeWidth-1:0] now_o,               // cycles since reset, modulo 2^TimeWidth
     output logic                    init_done_o
 );
@@ -80,10 +80,10 @@ module pst_schedule
         .DoneDepth(DoneDepth), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (
         .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
-        .s_ret_valid_i, .s_ret_queue_i, .s_ret_len_i, .s_ret_backlogged_i, .s_drop_i, .m_period_o, .credit_i,
+        .deq_ready_i, .s_ret_valid_i, .s_ret_queue_i, .s_ret_len_i, .s_ret_backlogged_i, .s_drop_i, .m_period_o, .credit_i,
         .m_ahead_o, .m_ahead_queue_o, .s_ahead_room_i, .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .s_done_next_queue_i,
         .done_credits_o, .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_shaper_i,
-        .s_look_valid_i, .s_look_queue_i, .m_look_valid_o, .m_look_shaper_o, .now_o, .init_done_o
+        .s_look_valid_i, .s_look_queue_i, .m_look_valid_o(m_look_o.valid), .m_look_shaper_o(m_look_o.shaper), .now_o, .init_done_o
     );
 
     logic unused;
@@ -133,16 +133,15 @@ module pst_schedule
     );
 
     assign now_o           = now_q;
-    assign m_look_valid_o  = s_look_valid_i;
-    assign m_look_shaper_o = '0;
+    assign m_look_o        = '{valid: s_look_valid_i, shaper: '0};
     assign m_period_o      = '0;
     assign m_ahead_o       = 1'b0;
     assign m_ahead_queue_o = '0;
     assign done_credits_o  = 2'(s_done_valid_i);
 
     logic unused;
-    assign unused = &{1'b0, s_look_queue_i, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i,
-                      s_ahead_room_i};
+    assign unused = &{1'b0, deq_ready_i, s_look_queue_i, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i,
+                      s_done_next_queue_i, s_ahead_room_i};
 
 `ifndef SYNTHESIS
     // What a scheduler must keep to, in words for its author.
@@ -202,17 +201,15 @@ module pst_schedule
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o
     );
     assign s_cfg_ready_o = init_done_o;
-    assign m_look_valid_o  = s_look_valid_i;
-    assign m_look_shaper_o = '0;
+    assign m_look_o        = '{valid: s_look_valid_i, shaper: '0};
     assign m_period_o    = '0;
     assign m_ahead_o     = 1'b0;
     assign m_ahead_queue_o = '0;
     assign done_credits_o = 2'(s_done_valid_i);
     logic unused;
-    assign unused = &{1'b0, s_look_queue_i, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i,
-                      s_done_queue_i,
-                      s_done_slow_i, s_done_next_queue_i, s_ahead_room_i, s_active_len_i, s_enq_valid_i, s_enq_queue_i, s_enq_len_i,
-                      s_enq_backlog_i, s_ret_left_i, s_ret_head_i};
+    assign unused = &{1'b0, deq_ready_i, s_look_queue_i, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i,
+                      s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i, s_ahead_room_i, s_active_len_i, s_enq_valid_i,
+                      s_enq_queue_i, s_enq_len_i, s_enq_backlog_i, s_ret_left_i, s_ret_head_i};
   end
 
 endmodule

@@ -35,6 +35,7 @@ module pst_schedule_shaped
     output logic                    m_deq_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_queue_o,
     output logic                    m_deq_take_o,
+    input  logic                    deq_ready_i,       // one cycle later a dequeue may come
     input  logic                    s_ret_valid_i,
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
@@ -178,7 +179,7 @@ module pst_schedule_shaped
 
   // The walk goes first, at its fixed share, then a gate's operation. A pop waits while a walk writes a time stamp, that operation writes
   // its queue's, or a setting is written: it might read that very word, which the memories do not define.
-  assign may_pop    = ready_valid && !walk_due_q && !gate_next && out_credit && !(last.valid && last.op == OpWalk)
+  assign may_pop    = ready_valid && !walk_due_q && !gate_next && out_credit && deq_ready_i && !(last.valid && last.op == OpWalk)
       && !(gate_done && ready_queue == gate_queue_q) && !cfg_take;
   assign gate_op    = place_credit && !walk_due_q && gate_next;
   assign walk       = place_credit && walk_due_q;

@@ -1,5 +1,6 @@
 -f ../../common/rtl/common.f
 -f ../../timing/rtl/timing.f
+pst_schedule_ports_pkg.sv
 pst_outstanding.sv
 pst_send_ahead.sv
 pst_schedule_shaped.sv

@@ -92,7 +92,7 @@ struct Bench {
     }
 
     void run() {
-        top.rst_i = 1;
+        top.rst_i = top.deq_ready_i = 1;
         top.s_active_valid_i = top.s_ret_valid_i = top.s_cfg_valid_i = top.s_drop_i = top.credit_i = 0;
         for (int i = 0; i < 3; i++) tick();
         top.rst_i = 0;

@@ -39,6 +39,8 @@ struct Options {
     HierarchyShape hierarchy;
     std::string congested;  // subscriber, node or port: every packet has to wait at that level; or none
     uint32_t queues = 0, descriptors = 0;
+    FlowSizes flows;    // of the model
+    uint32_t each = 1;  // flows of each queue
     uint64_t packets = 0, seed = 1;
     bool shaping = true;  // of the model; the library has it built in
     AqmChoice aqm;
@@ -83,8 +85,8 @@ class Bench : CoreDriver {
   public:
     Bench(const Options& options, nb::object progress)
         : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.aqm,
-                               options.hierarchy.sizes(), options.scheduler),
-                     options.queues, options.descriptors, std::move(progress)),
+                               options.hierarchy.sizes(), options.scheduler, options.flows),
+                     options.queues, options.descriptors, std::move(progress), 50'000'000, options.each),
           options_(options),
           rng_(options.seed),
           pattern_(options, rng_) {
@@ -159,8 +161,10 @@ class Bench : CoreDriver {
     }
 
     void offer_next() {
-        if (may_offer()) offer(pattern_.next(), static_cast<uint32_t>(kMinLen + rng_() % (kMaxLen - kMinLen + 1)));
+        if (may_offer()) offer(pattern_.next(), static_cast<uint32_t>(kMinLen + rng_() % (kMaxLen - kMinLen + 1)), draw_flow());
     }
+
+    uint32_t draw_flow() { return options_.each == 1 ? 0 : static_cast<uint32_t>(rng_() % options_.each); }
 
     // A backlog is laid up first, so that in the measured time both sides always have something to do.
     nb::dict throughput() {
@@ -234,6 +238,9 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     options.aqm_word = options.aqm ? static_cast<uint64_t>(table.integer("aqm_word", 0, AqmSetting::kMostWord)) : 0;
     options.scheduler = take_scheduler(table);
     options.scheduler_word = static_cast<uint64_t>(table.integer("scheduler_word", 0, (int64_t{1} << SchedulerModel::kWordBits) - 1, 0));
+    options.flows.flows = static_cast<uint32_t>(table.integer("flows", 0, 1 << 24, 0));
+    options.flows.lanes = static_cast<uint32_t>(table.integer("lanes", 1, 4, 2));
+    options.each = static_cast<uint32_t>(table.integer("each", 1, 1024, 1));
     options.hierarchy = HierarchyShape::from_python(given);
     options.congested = nb::cast<std::string>(given["congested"]);
     if (options.queues < 2 || options.descriptors < 2 || options.packets < 1)
@@ -261,17 +268,17 @@ void bind_bench(nb::module_& m) {
             nb::arg("queues"), nb::arg("descriptors"), nb::arg("shaping"), nb::arg("scheduler").none() = nb::none())
         .def_prop_ro("pins", [](PythonCore& self) { return reinterpret_cast<uintptr_t>(&self.core->pins); })
         .def("step", [](PythonCore& self) { self.core->step(); }, "One clock cycle.");
-    m.def(
-        "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, scheduler (an own one: as in a job, or None) "
-        "and "
-        "scheduler_word (of each queue), aqm (as in a job, or None) with aqm_word (of each queue), mode (queue, schedule, idle-latency), "
-        "pattern (random, same,\n"
-        "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
-        "or the level).\n"
-        "progress(packets, cycles) is called now and then. Returns cycles,\n"
-        "packets, and enqueues_per_cycle and dequeues_per_cycle, or latency_cycles (a list). Raises RuntimeError when the\n"
-        "core loses, invents, changes or reorders a packet.");
+    m.def("core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
+          "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, scheduler (an own one: as in a job, or None) "
+          "and "
+          "scheduler_word (of each queue), aqm (as in a job, or None) with aqm_word (of each queue), mode (queue, schedule, idle-latency), "
+          "pattern (random, same,\n"
+          "neighbours), queues, descriptors, packets, seed; flows (0: none), lanes, each (flows of a queue); levels (1 or 4), "
+          "queues_per_subscriber, nodes, ports, classes; congested (none, "
+          "or the level).\n"
+          "progress(packets, cycles) is called now and then. Returns cycles,\n"
+          "packets, and enqueues_per_cycle and dequeues_per_cycle, or latency_cycles (a list). Raises RuntimeError when the\n"
+          "core loses, invents, changes or reorders a packet.");
     m.def("lateness_bench", &lateness_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
           "Measure how late pst_access_edge_core sends shaped packets; bench_lateness.hpp has the options and the result.");
     m.def("mix_bench", &mix_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),

@@ -18,14 +18,15 @@ from penstock.designs.access_edge import scheduler
 from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, control, core, lateness, loss_free, provisioning
 from penstock.designs.design import Bench
 from penstock.errors import UserError
-from penstock.hardware import part_model
+from penstock.hardware import part_model, plugs
 from penstock.parts.manifest import Part
 from penstock.parts.registry import find, parts
 
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
 HIERARCHY = (*bench_hierarchy.HIERARCHY_KEYS, "congested")
-KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "scheduler", "aqm", "levels", *HIERARCHY)
+FLOWS = ("flows", "lanes", "each")
+KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "scheduler", "aqm", "levels", *FLOWS, *HIERARCHY)
 NO_AQM = "none"
 AQM_CLOCK_HZ, AQM_TICK_SHIFT = 220_000_000, 8  # with which times of an AQM become ticks
 # Settings of every queue, where they are not the AQM's defaults: CoDel's times are so short that it marks packets all the time.
@@ -55,10 +56,40 @@ def _plan_core(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]
     if options["aqm"] != NO_AQM and not options["shaping"]:
         raise UserError(f"--set aqm={options['aqm']}: an AQM needs the shaped scheduler, shaping=1")
     options |= bench_hierarchy.plan_core(name, settings, options)
+    options |= _take_flows(settings, options)
     nothing_left(settings, KEYS)
     if name == "schedule" and not options["shaping"]:
         raise UserError("bench schedule measures shaped queues, shaping=0 has none; bench queue takes it")
     return options
+
+
+def _take_flows(settings: dict[str, str], options: dict[str, Any]) -> dict[str, int]:
+    """Return `flows` (0 without flow queues) and with them `lanes` and `each`, flows of a queue. Raises UserError."""
+    queues, flows = options["queues"], take_number(settings, "flows", 0, 0, 1 << 22)
+    if not flows:
+        for key in ("lanes", "each"):
+            if key in settings:
+                raise UserError(f"--set {key}: only a core with flows has it")
+        return {"flows": 0}
+    lanes = take_number(settings, "lanes", 4, 1, 4)
+    if lanes == 3:
+        raise UserError("--set lanes=3: give 1, 2 or 4")
+    if flows & (flows - 1) or flows < 32 * lanes:
+        raise UserError(f"--set flows={flows}: give 0, or a power of two and at least {32 * lanes}")
+    if queues % lanes or queues < 2 * lanes or queues * 8 > flows:
+        raise UserError(f"--set flows={flows}: at most an eighth of them are queues, and {lanes} lanes need a multiple of {lanes} queues")
+    if flows // 16 >= queues << 10:
+        raise UserError(f"--set flows={flows}: with {queues:,} queues give less than {queues << 14:,}")
+    if not options["shaping"]:
+        raise UserError("--set shaping=0: flow queues need the shaped scheduler")
+    if options["aqm"] != NO_AQM and not plugs.has_port(find("aqm", options["aqm"]), "s_look_setting_i"):
+        raise UserError(f"--set aqm={options['aqm']}: it has no state for each flow queue with the setting of its queue (s_look_setting_i)")
+    return {"flows": flows, "lanes": lanes, "each": take_number(settings, "each", min(4, flows // queues // 2), 1, 1024)}
+
+
+def _flow_parameters(options: dict[str, Any]) -> dict[str, int] | None:
+    """Return the parameters of the core's flow queues, None without."""
+    return {"Flows": options["flows"], "FlowLanes": options["lanes"]} if options.get("flows") else None
 
 
 def _take_scheduler(settings: dict[str, str]) -> dict[str, Any]:
@@ -135,6 +166,7 @@ def _prepare(options: dict[str, Any], report: Report) -> Path | None:
         hierarchy=bench_hierarchy.parameters(options),
         scheduler=own,
         numbers=_module_parameters(own) if own else None,
+        flows=_flow_parameters(options),
     )
 
 
@@ -188,7 +220,7 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
         *bench_hierarchy.HIERARCHY_KEYS,
         "congested",
     )
-    core_options = {key: options[key] for key in keys}
+    core_options = {key: options[key] for key in (*keys, *(FLOWS if options["flows"] else ()))}
     part = _aqm(options)
     core_options |= {
         "library": str(library or ""),
@@ -204,7 +236,13 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
         raise UserError(str(error)) from None
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))
-    hidden = ("mode", "seed", "packets", *(bench_hierarchy.HIERARCHY_KEYS if options["levels"] == 1 else ()))
+    hidden = (
+        "mode",
+        "seed",
+        "packets",
+        *(bench_hierarchy.HIERARCHY_KEYS if options["levels"] == 1 else ()),
+        *(() if options["flows"] else FLOWS),
+    )
     config = {key: value for key, value in options.items() if key not in hidden and value != ""}
     return {"config": config, **raw}
 

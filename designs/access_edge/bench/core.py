@@ -24,13 +24,15 @@ def build_core(
     scheduler: Part | None = None,
     numbers: dict[str, int] | None = None,
     tolerance: int | None = None,
+    flows: dict[str, int] | None = None,
 ) -> Path:
     """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
 
     `aqm`: the name of its AQM (key `aqm`), parameters of the core (`AqmEstimate`, `TickShift`, `MaxPacketBytes`) and of the AQM's own
     module (`UpdateTicks`, ...), none without. `scheduler`: one of the user's own, without shaping, and `numbers`, parameters of its module.
     `hierarchy`: its hierarchy's parameters (`Hierarchy`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
-    `tolerance`: of its shapers in cycles. Raises UserError for a part that cannot be built in.
+    `tolerance`: of its shapers in cycles. `flows`: parameters of its flow queues (`Flows`, `FlowLanes`, `FlowAgeCycles`).
+    Raises UserError for a part that cannot be built in.
     """
     given = dict(aqm or {})
     part = find("aqm", given.pop("aqm")) if given else None
@@ -55,7 +57,7 @@ def build_core(
             generated={**generated, f"{top}.sv": flat},
             shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
-            | {name: str(value) for name, value in {**about, **(hierarchy or {})}.items()},
+            | {name: str(value) for name, value in {**about, **(hierarchy or {}), **(flows or {})}.items()},
             assertions=assertions,
         ),
         report,

@@ -36,13 +36,20 @@ struct HierarchyOffer {
 
 class CoreDriver {
   public:
-    // `patience`: what the system does in that many cycles without a departure, while packets are waiting, is called a hang.
-    CoreDriver(std::unique_ptr<Core> core, uint32_t queues, uint32_t descriptors, nanobind::object progress, uint64_t patience = 50'000'000)
-        : owned_(std::move(core)), core_(*owned_), mirror_(queues, descriptors), progress_(std::move(progress)), patience_(patience) {}
+    // `flows`: of each queue, told apart. `patience`: what the system does in that many cycles without a departure, while packets are
+    // waiting, is called a hang.
+    CoreDriver(std::unique_ptr<Core> core, uint32_t queues, uint32_t descriptors, nanobind::object progress, uint64_t patience = 50'000'000,
+               uint32_t flows = 1)
+        : owned_(std::move(core)),
+          core_(*owned_),
+          mirror_(queues, descriptors, flows),
+          progress_(std::move(progress)),
+          patience_(patience) {}
     virtual ~CoreDriver() = default;
 
   protected:
     static constexpr uint64_t kProgressCycles = 1 << 16;
+    static constexpr uint32_t kBuckets = 251;  // from the bucket of one flow of a queue to that of the next
 
     virtual void enqueued(uint32_t /*queue*/, uint32_t /*descriptor*/) {}
     virtual void departed(uint32_t /*queue*/, uint32_t /*descriptor*/, uint32_t /*len*/) {}
@@ -68,7 +75,7 @@ class CoreDriver {
         core_.step();
         ++cycles_;
         if (p.s_enq_valid_i && p.s_enq_ready_o) {
-            mirror_.enqueue(p.s_enq_queue_i, p.s_enq_desc_i, p.s_enq_len_i);
+            mirror_.enqueue(p.s_enq_queue_i, p.s_enq_desc_i, p.s_enq_len_i, flow_);
             ++enqueued_;
             p.s_enq_valid_i = 0;
             enqueued(p.s_enq_queue_i, p.s_enq_desc_i);
@@ -95,8 +102,10 @@ class CoreDriver {
     bool may_offer() { return !core_.pins.s_enq_valid_i && mirror_.has_free(); }
 
     // Only when may_offer().
-    void offer(uint32_t queue, uint32_t len) {
+    void offer(uint32_t queue, uint32_t len, uint32_t flow = 0) {
         auto& p = core_.pins;
+        flow_ = flow;
+        p.s_enq_bucket_i = static_cast<uint16_t>((flow * kBuckets + queue) % 1024);
         p.s_enq_valid_i = 1;
         p.s_enq_queue_i = queue;
         p.s_enq_desc_i = mirror_.take();
@@ -164,7 +173,8 @@ class CoreDriver {
     Mirror mirror_;
     nanobind::object progress_;
     uint64_t patience_, cycles_ = 0, enqueued_ = 0, dequeued_ = 0, quiet_ = 0;
-    bool aqm_ = false;  // the core has an AQM; every packet may be marked
+    uint32_t flow_ = 0;  // of the packet that is offered
+    bool aqm_ = false;   // the core has an AQM; every packet may be marked
     uint64_t marked_ = 0, aqm_dropped_ = 0;
 };
 

@@ -14,10 +14,12 @@ namespace penstock {
 
 inline constexpr uint32_t kDropAqm = 8;  // pst_pkg::DropAqm
 
-// What the core should hold: a list of descriptors for each queue, and the decisions that are still to be reported.
+// What the core should hold: a list of descriptors for each queue (with flow queues, for each of so many flows of a queue), and the
+// decisions that are still to be reported.
 class Mirror {
   public:
-    Mirror(uint32_t queues, uint32_t descriptors) : queues_(queues, {kNone, kNone}), packets_(descriptors) {
+    Mirror(uint32_t queues, uint32_t descriptors, uint32_t flows = 1)
+        : flows_(flows), queues_(std::size_t{queues} * flows, {kNone, kNone}), packets_(descriptors) {
         free_.reserve(descriptors);
         for (uint32_t d = descriptors; d-- > 0;) free_.push_back(d);
     }
@@ -39,9 +41,9 @@ class Mirror {
         return descriptor;
     }
 
-    void enqueue(uint32_t queue, uint32_t descriptor, uint32_t len) {
-        packets_[descriptor] = {queue, kNone, len};
-        auto& [head, tail] = queues_[queue];
+    void enqueue(uint32_t queue, uint32_t descriptor, uint32_t len, uint32_t flow = 0) {
+        packets_[descriptor] = {queue * flows_ + flow, kNone, len};
+        auto& [head, tail] = queues_[queue * flows_ + flow];
         (head == kNone ? head : packets_[tail].next) = descriptor;
         tail = descriptor;
         decisions_.push_back({queue, len});
@@ -64,8 +66,11 @@ class Mirror {
 
     void departure(uint32_t queue, uint32_t descriptor, uint32_t len) {
         const std::string who = "queue " + std::to_string(queue);
-        if (queue >= queues_.size() || descriptor >= packets_.size()) throw std::runtime_error(who + ": no such queue or descriptor");
-        auto& [head, tail] = queues_[queue];
+        if (queue >= queues_.size() / flows_ || descriptor >= packets_.size())
+            throw std::runtime_error(who + ": no such queue or descriptor");
+        const uint32_t list = flows_ == 1 ? queue : packets_[descriptor].queue;
+        if (list / flows_ != queue) throw std::runtime_error(who + " sent a packet of another queue");
+        auto& [head, tail] = queues_[list];
         if (head == kNone) throw std::runtime_error(who + " sent a packet that it does not have");
         if (head != descriptor && counts_ && move_to_front(queue, descriptor)) ++reordered_;
         if (head != descriptor)
@@ -121,6 +126,7 @@ class Mirror {
         return true;
     }
 
+    uint32_t flows_;
     std::vector<List> queues_;
     std::vector<Packet> packets_;
     std::vector<uint32_t> free_;

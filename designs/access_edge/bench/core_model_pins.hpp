@@ -18,8 +18,9 @@ template <typename Model>
 class ModelCore final : public Core {
   public:
     ModelCore(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& hierarchy = {},
-              const OwnScheduler& own = {})
-        : model_(queues, descriptors, aqm, hierarchy, own), init_(Model::init_cycles(queues)) {}
+              const OwnScheduler& own = {}, const FlowSizes& flows = {})
+        : model_(queues, descriptors, aqm, hierarchy, own, schedule_timing::kTolerance, kLeastTimeWidth, flows),
+          init_(Model::init_cycles(queues, flows)) {}
 
     void step() override {
         pst_core_pins& p = pins;
@@ -71,7 +72,7 @@ class ModelCore final : public Core {
         const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;
         const bool head = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
         if (!enqueue && !out && !drop && !head && !setting && !hierarchy_setting && now_ < due_) return;
-        const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
+        const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0, p.s_enq_bucket_i};
         const CoreSetting written{p.s_cfg_queue_i,
                                   static_cast<std::uint32_t>(p.s_cfg_shaper_i >> settings::kBurstAt),
                                   p.s_cfg_limit_bytes_i,
@@ -100,20 +101,29 @@ class ModelCore final : public Core {
 
 template <typename Judge>
 std::unique_ptr<Core> make_judged(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm,
-                                  const std::optional<HierarchySizes>& hierarchy) {
+                                  const std::optional<HierarchySizes>& hierarchy, const FlowSizes& flows) {
+    if constexpr (!Judge::kArrivals) {
+        if (flows.flows && hierarchy)
+            return std::make_unique<ModelCore<FlowHierarchyCoreFor<Judge>>>(queues, descriptors, aqm, *hierarchy, OwnScheduler{}, flows);
+        if (flows.flows)
+            return std::make_unique<ModelCore<FlowCoreFor<Judge>>>(queues, descriptors, aqm, HierarchySizes{}, OwnScheduler{}, flows);
+    }
     if (hierarchy) return std::make_unique<ModelCore<HierarchyCoreFor<Judge>>>(queues, descriptors, aqm, *hierarchy);
     return std::make_unique<ModelCore<JudgedCore<Judge>>>(queues, descriptors, aqm);
 }
 
-// The core in a library; without one its model, with an AQM or none, and a hierarchy of these sizes or none; or with an own scheduler.
+// The core in a library; without one its model, with an AQM or none, a hierarchy of these sizes or none, and flow queues or none; or with
+// an own scheduler.
 inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
                                        const AqmChoice& aqm = {}, const std::optional<HierarchySizes>& hierarchy = {},
-                                       const OwnScheduler& own = {}) {
+                                       const OwnScheduler& own = {}, const FlowSizes& flows = {}) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
     if (aqm && aqm.estimate) throw std::invalid_argument("the bench has no AQM with estimated delays");
-    if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy);
-    if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy);
-    if (shaping || hierarchy) return make_judged<NoJudge>(queues, descriptors, {}, hierarchy);
+    if (flows.flows && (!shaping || (aqm && aqm.arrivals)))
+        throw std::invalid_argument("flow queues need shaped queues, and no AQM that judges arrivals");
+    if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy, flows);
+    if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(flows.flows ? flows.flows : queues), hierarchy, flows);
+    if (shaping || hierarchy) return make_judged<NoJudge>(queues, descriptors, {}, hierarchy, flows);
     if (own) return std::make_unique<ModelCore<OwnCore>>(queues, descriptors, CoreAqm{}, HierarchySizes{}, own);
     return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
 }

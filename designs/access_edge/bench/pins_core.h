@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define PST_CORE_PINS_VERSION 4u
+#define PST_CORE_PINS_VERSION 5u
 
 struct pst_core_pins {
     /* stored frames in: reason 0, or why the frame was lost upstream (pst_pkg::drop_e) */
@@ -53,6 +53,7 @@ struct pst_core_pins {
     uint64_t s_hierarchy_cfg_shaper_i;
     uint32_t s_hierarchy_cfg_id_i, s_hierarchy_cfg_parent_i, s_hierarchy_cfg_guarantee_i;
     uint8_t s_hierarchy_cfg_what_i, s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_valid_i, s_hierarchy_cfg_ready_o;
+    uint16_t s_enq_bucket_i; /* with flow queues: the hash of its flow */
 };
 
 struct pst_core; /* opaque */

@@ -26,7 +26,9 @@ struct CoreAqm {
 struct TakenPacket {
     std::int64_t commit;
     std::uint64_t tag;
-    std::uint32_t queue, descriptor, left;
+    std::uint32_t queue;
+    std::uint32_t flow;  // whose state counts: its queue, or with flow queues its flow queue
+    std::uint32_t descriptor, left;
     std::uint16_t length, mantissa;
     std::uint8_t exponent;
     bool empties;  // it has left its queue empty
@@ -66,7 +68,7 @@ template <bool Estimate>
 AqmDeparture departure(const TakenPacket& p, const EnqueuedPacket& enqueued, std::int64_t cycle, int shift) {
     const std::int64_t now = cycle >> shift;
     const std::int64_t sojourn = Estimate ? delay_estimate(p.left + p.length, p.mantissa, p.exponent, shift) : now - enqueued.tick;
-    return {cycle, now, sojourn, p.queue, p.left, p.length, enqueued.ecn};
+    return {cycle, now, sojourn, p.flow, p.left, p.length, enqueued.ecn, p.queue};
 }
 
 // The AQM judges departures: the scheduler waits for its verdict.

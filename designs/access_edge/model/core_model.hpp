@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_access_edge_core: queue manager, scheduler, AQM, hierarchy and output FIFO, equal to the RTL at every port in every cycle.
+// Model of pst_access_edge_core: queue manager or flow queues, scheduler, AQM, hierarchy and output FIFO, equal to the RTL at every port in
+// every cycle.
 //
 // A cycle is begin(), then looks at what is offered and ready, then end(). Cycles before next_event() may be left out as long as nothing is
 // offered and nothing taken. Time is in cycles since reset.
@@ -17,6 +18,7 @@
 #include "blocks/schedule/model/own_schedule.hpp"
 #include "blocks/schedule/model/send_ahead.hpp"
 #include "designs/access_edge/model/aqm_judges.hpp"
+#include "designs/access_edge/model/flow_manager.hpp"
 #include "penstock/engine/huge_pages.hpp"
 
 namespace penstock {
@@ -54,11 +56,13 @@ struct CoreHierarchy : TimedHierarchy {
 template <typename Judge>
 inline constexpr bool kPaced = Judge::kVerdictStages == 1;
 
-template <template <typename> class Schedule, typename Judge = NoJudge, typename Hierarchy = NoHierarchy>
+template <template <typename> class Schedule, typename Judge = NoJudge, typename Hierarchy = NoHierarchy,
+          template <typename> class ManagerOf = FastQueueManager>
 class CoreModel {
   public:
-    using Manager = FastQueueManager<CoreRecord>;
-    using Packet = Manager::Packet;
+    using Manager = ManagerOf<CoreRecord>;
+    static constexpr bool kFlows = std::is_same_v<Manager, FlowManager<CoreRecord>>;
+    using Packet = typename Manager::Packet;
     // An AQM; one that judges arrivals; a hierarchy.
     static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals, kHierarchy = Hierarchy::kHierarchy;
     struct Out {
@@ -72,21 +76,38 @@ class CoreModel {
 
     // own: of a core with an own scheduler, which. tolerance, time_width: ToleranceCycles and TimeWidth of the RTL.
     CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& hierarchy = {},
-              const OwnScheduler& own = {}, std::uint32_t tolerance = schedule_timing::kTolerance, int time_width = kLeastTimeWidth)
+              const OwnScheduler& own = {}, std::uint32_t tolerance = schedule_timing::kTolerance, int time_width = kLeastTimeWidth,
+              const FlowSizes& flows = {})
         : records_(queues),
-          manager_(records_.data(), descriptors),
+          manager_(make_manager(records_.data(), queues, descriptors, flows)),
           schedule_(make_schedule(records_.data(), queues, own, tolerance, time_width)),
           judge_(queues, descriptors, aqm),
           hierarchy_(queues, hierarchy, tolerance, time_width) {}
 
     // Cycles after reset until init_done_o, which is a register.
-    static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues) + 1; }
+    static std::uint32_t init_cycles(std::uint32_t queues, [[maybe_unused]] const FlowSizes& flows = {}) {
+        std::uint32_t cycles = Schedule<CoreRecord>::init_cycles(queues);
+        if constexpr (kFlows) cycles = std::max(cycles, kJudges ? flows.flows : Manager::init_cycles(flows));
+        return cycles + 1;
+    }
 
     // As after reset; `now` is the first cycle with init_done_o.
     void start(std::int64_t now) {
         std::fill(records_.begin(), records_.end(), CoreRecord{});
-        manager_.reset();
-        schedule_.start(now - 1);
+        if constexpr (kFlows)
+            manager_.start(now);
+        else
+            manager_.reset();
+        if constexpr (kFlows) {
+            // The scheduler walks from when its own memories are cleared, long before those of the flow queues are.
+            const std::int64_t cleared = Schedule<CoreRecord>::init_cycles(static_cast<std::uint32_t>(records_.size()));
+            schedule_.start(cleared);
+            manager_.begin_cycle();
+            schedule_.step(cleared, manager_, false, false,
+                           [](std::uint32_t, const typename Manager::Dequeued&, const ShaperState&, bool, bool) {});
+        } else {
+            schedule_.start(now - 1);
+        }
         if constexpr (kHierarchy) hierarchy_.reset();
         turns_.clear();
         credit_ = false;
@@ -164,17 +185,19 @@ class CoreModel {
             judge_.step(now);
             if (const auto* p = judge_.judged(now)) {
                 dropped = p->verdict == AqmVerdict::Drop;
+                if constexpr (kFlows) manager_.verdict(dropped);
                 out_.push({now + 1, p->tag, p->queue, p->descriptor, p->length, p->verdict == AqmVerdict::Mark, dropped, p->empties});
                 judge_.pop();
             }
         }
-        const auto left = [&](std::uint32_t queue, const Manager::Dequeued& packet, const ShaperState& shaper, [[maybe_unused]] bool ahead,
-                              [[maybe_unused]] bool through) {
+        const auto left = [&](std::uint32_t queue, const typename Manager::Dequeued& packet, const ShaperState& shaper,
+                              [[maybe_unused]] bool ahead, [[maybe_unused]] bool through) {
             if constexpr (kJudges)
-                judge_.take({now, packet.tag, queue, packet.descriptor, records_[queue].queue.bytes, packet.length, shaper.mantissa,
-                             shaper.exponent, !packet.backlogged, false, AqmVerdict::Pass});
+                judge_.take({now, packet.tag, queue, manager_.judged_as(queue, packet), packet.descriptor,
+                             manager_.left_behind(queue, packet), packet.length, shaper.mantissa, shaper.exponent, packet.empties(), false,
+                             AqmVerdict::Pass});
             else
-                out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false, !packet.backlogged});
+                out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false, packet.empties()});
             if constexpr (kHierarchy) {
                 hierarchy_.prefetch(queue);
                 turns_.push(ahead ? hierarchy_.ahead.reserve(now, queue, through) : kNoPlace);
@@ -190,9 +213,7 @@ class CoreModel {
                 if (packet.reason == 0) schedule_.accepted(now, packet.queue, packet.length, manager_.bytes(packet.queue));
         });
         if (setting) {
-            QueueState& queue = records_[setting->queue].queue;
-            queue.limit_packets = setting->limit_packets;
-            queue.limit_bytes = setting->limit_bytes;
+            manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes);
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
             if constexpr (kJudges) judge_.set(now, setting->queue, setting->aqm);
         }
@@ -235,7 +256,7 @@ class CoreModel {
     const QueueState& queue(std::uint32_t queue) const { return records_[queue].queue; }
     // How long the first packet of a queue has been in it, cycles since its tick began; 0 without a packet, or without time stamps.
     std::int64_t head_sojourn([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] std::int64_t now) const {
-        if constexpr (kJudges)
+        if constexpr (kJudges && !kFlows)
             if (records_[queue].queue.packets != 0) return judge_.sojourn(records_[queue].queue.head, now);
         return 0;
     }
@@ -256,6 +277,14 @@ class CoreModel {
 
   private:
     static constexpr bool kOwnSchedule = std::is_same_v<Schedule<CoreRecord>, OwnSchedule<CoreRecord>>;
+
+    static Manager make_manager(CoreRecord* records, [[maybe_unused]] std::uint32_t queues, std::uint32_t descriptors,
+                                [[maybe_unused]] const FlowSizes& flows) {
+        if constexpr (kFlows)
+            return Manager(records, queues, descriptors, flows, !kJudges);
+        else
+            return Manager(records, descriptors);
+    }
 
     static Schedule<CoreRecord> make_schedule(CoreRecord* records, std::uint32_t queues, [[maybe_unused]] const OwnScheduler& own,
                                               [[maybe_unused]] std::uint32_t tolerance, [[maybe_unused]] int time_width) {
@@ -316,6 +345,11 @@ struct ScheduleFor {
     template <typename Record>
     using Of = ShapedSchedule<Record, Judge::kVerdictStages + (Hierarchy && kPaced<Judge>), Hierarchy>;
 };
+
+template <typename Judge>
+using FlowCoreFor = CoreModel<ScheduleFor<Judge, false>::template Of, Judge, NoHierarchy, FlowManager>;
+template <typename Judge>
+using FlowHierarchyCoreFor = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, CoreHierarchy, FlowManager>;
 
 using PassthroughCore = CoreModel<PassthroughSchedule>;
 using OwnCore = CoreModel<OwnSchedule>;

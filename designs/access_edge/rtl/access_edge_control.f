@@ -5,6 +5,7 @@
 ../../../blocks/lookup/rtl/pst_lookup_pkg.sv
 ../../../blocks/parse/rtl/pst_parse_pkg.sv
 ../../../blocks/profile/rtl/pst_profile_pkg.sv
+../../../blocks/fq/rtl/pst_fq_pkg.sv
 pst_access_edge_ports_pkg.sv
 pst_access_edge_values_pkg.sv
 pst_access_edge_regs_pkg.sv

@@ -523,7 +523,8 @@ module pst_access_edge
       .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
-      .s_enq_i('{valid: enq_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit]}), .s_enq_ready_o(enq_ready),
+      .s_enq_i('{valid: enq_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], bucket: '0}),
+      .s_enq_ready_o(enq_ready),
       .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
       .m_out_o(out), .m_out_ready_i(ready_deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc),
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),

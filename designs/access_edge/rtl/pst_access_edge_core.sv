@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Queue manager, scheduler and AQM: descriptors go in with their queue, and come out when their queue may send.
+// Queue manager or flow queues, scheduler and AQM: descriptors go in with their queue, and come out when their queue may send.
 //
 // A packet that an AQM drops at the head was taken from its queue like any other; it goes through the output FIFO to m_drop_head instead of
 // m_out. An AQM that judges arrivals drops a packet before it comes to its queue: its page goes to m_drop_head from there.
 //
 // Throughput: one packet in and one out per cycle less the scheduler's splices. Latency: see the README of the design.
-// Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
+// Ordering:   FIFO in each queue; with flow queues in each flow. Reset: forgets every packet; ready again when init_done_o rises (`Queues`
+//             cycles; with flow queues `Flows / FlowLanes`, with an AQM behind them `Flows`).
 module pst_access_edge_core
   import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropAqm, pst_pkg::LimitPacketsWidth,
       pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::PeriodWidth, pst_pkg::shaper_cfg_t;
@@ -29,6 +30,9 @@ module pst_access_edge_core
     parameter int unsigned Ports = 2,              // Hierarchy: power of two, >= 2
     parameter int unsigned Classes = 4,            // Hierarchy: 1 .. 8
     parameter int unsigned GuaranteeCycles = 0,    // Hierarchy: lateness that guaranteed rates make up for; 0: there are none
+    parameter int unsigned Flows = 0,              // flow queues behind the queues (pst_access_edge_flows); 0: a queue manager
+    parameter int unsigned FlowLanes = 2,          // Flows: 1, 2 or 4
+    parameter int unsigned FlowAgeCycles = 64,     // Flows: from one flow queue of a lane's walk that releases to the next, >= 1
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -92,6 +96,7 @@ module pst_access_edge_core
   localparam int unsigned LeastTimeWidth = $clog2(MaxPacketBytes) + 18 + 3;
   localparam int unsigned TimeWidth = LeastTimeWidth > 32 ? LeastTimeWidth : 32;
 
+  localparam int unsigned StateWidth = $clog2(Flows != 0 ? Flows : Queues);    // of an AQM: by queue or by flow queue
   localparam int unsigned Credits = 32;
   localparam int unsigned DoneCredits = 32;    // packets through the hierarchy that the scheduler can keep until it has told their queues
   // Stages until a verdict is there: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6. The scheduler waits so long, and with
@@ -107,6 +112,9 @@ module pst_access_edge_core
   end
   if (Aqm != 0 && !Shaping) begin : g_bad_shaping
     $error("pst_access_edge_core: an AQM needs the shaped scheduler");
+  end
+  if (Flows != 0 && (!Shaping || Aqm == 2)) begin : g_bad_flows
+    $error("pst_access_edge_core: Flows needs Shaping, and no AQM that judges arrivals");
   end
   if (OwnScheduler && Shaping) begin : g_bad_own
     $error("pst_access_edge_core: OwnScheduler needs Shaping = 0");
@@ -223,25 +231,79 @@ module pst_access_edge_core
     assign unused_verdict = ^arrive_verdict;
   end
 
-  pst_queue_manager #(
-      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle),
-      .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler), .Look(1'b1)
-  ) u_queue (
-      .clk_i, .rst_i,
-      .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
-      .s_enq_reason_i(enq_reason),
-      .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
-      .m_active_len_o(active_len),
-      .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
-      .ev_valid_o(ev_o.valid), .ev_reason_o(ev_o.reason), .ev_queue_o, .ev_len_o(ev_o.len), .ev_backlog_o(ev_backlog),
-      .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
-      .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
-      .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left), .m_deq_head_o(ret_head),
-      .s_look_valid_i, .s_look_ready_o, .s_look_queue_i,
-      .m_head_o(head), .m_look_o(look),
-      .s_cfg_i('{valid: cfg_take, limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes}), .s_cfg_queue_i,
-      .init_done_o(queue_init_done)
-  );
+  pst_queue_ports_pkg::cfg_t limit_cfg;
+  logic [StateWidth-1:0] ret_state;
+  logic deq_ready, ret_empties;
+
+  assign limit_cfg = '{valid: cfg_take, limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes};
+
+  if (Flows == 0) begin : g_queues
+    pst_queue_manager #(
+        .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle),
+        .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler), .Look(1'b1)
+    ) u_queue (
+        .clk_i, .rst_i,
+        .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
+        .s_enq_reason_i(enq_reason),
+        .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
+        .m_active_len_o(active_len),
+        .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
+        .ev_valid_o(ev_o.valid), .ev_reason_o(ev_o.reason), .ev_queue_o, .ev_len_o(ev_o.len), .ev_backlog_o(ev_backlog),
+        .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
+        .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
+        .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left), .m_deq_head_o(ret_head),
+        .s_look_valid_i, .s_look_ready_o, .s_look_queue_i,
+        .m_head_o(head), .m_look_o(look),
+        .s_cfg_i(limit_cfg), .s_cfg_queue_i,
+        .init_done_o(queue_init_done)
+    );
+
+    assign deq_ready   = 1'b1;
+    assign ret_state   = ret_queue;
+    assign ret_empties = !ret_backlogged;
+
+    logic unused_bucket;
+    assign unused_bucket = ^s_enq_i.bucket;
+  end else begin : g_flows
+    logic verdict_valid_q, verdict_drop_q, ret_more;
+
+    // What was taken is sent: known with the answer, said one cycle later. An AQM says it when it knows.
+    always_ff @(posedge clk_i) begin
+      verdict_valid_q <= ret_valid && !rst_i;
+      verdict_drop_q  <= 1'b0;
+    end
+
+    pst_access_edge_flows #(
+        .Queues(Queues), .Descriptors(Descriptors), .Flows(Flows), .Lanes(FlowLanes), .AgeCycles(FlowAgeCycles),
+        .Quantum(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+    ) u_flows (
+        .clk_i, .rst_i,
+        .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_bucket_i(s_enq_i.bucket),
+        .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason),
+        .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
+        .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
+        .ev_valid_o(ev_o.valid), .ev_reason_o(ev_o.reason), .ev_queue_o, .ev_len_o(ev_o.len),
+        .deq_ready_o(deq_ready), .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
+        .m_ret_valid_o(ret_valid), .m_ret_queue_o(ret_queue), .m_ret_flow_o(ret_state), .m_ret_desc_o(ret_desc), .m_ret_len_o(ret_len),
+        .m_ret_more_o(ret_more), .m_ret_left_o(ret_left),
+        .s_verdict_valid_i(Aqm != 0 ? judged_valid : verdict_valid_q), .s_verdict_drop_i(Aqm != 0 ? judged_drop : verdict_drop_q),
+        .s_cfg_i(limit_cfg), .s_cfg_queue_i,
+        .init_done_o(queue_init_done)
+    );
+
+    // A queue that has sent its packet is idle until the next one is announced.
+    assign ret_backlogged = 1'b0;
+    assign ret_empties    = !ret_more;
+    assign active_len     = '0;
+    assign ev_backlog     = '0;
+    assign ret_head       = '0;
+    assign s_look_ready_o = 1'b1;
+    assign head           = '0;
+    assign look           = '0;
+
+    logic unused_flows;
+    assign unused_flows = ^{s_look_valid_i, s_look_queue_i};
+  end
 
   // A look comes by where dequeues do: the time stamp of a head is read as if it had been taken.
   localparam bit Stamps = Aqm != 0 && !AqmEstimate;
@@ -273,15 +335,15 @@ module pst_access_edge_core
       .s_enq_valid_i(ev_o.valid && ev_o.reason == DropNone), .s_enq_queue_i(ev_queue_o), .s_enq_len_i(ev_o.len),
       .s_enq_backlog_i(ev_backlog),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
-      .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
-      .s_ret_left_i(ret_left), .s_ret_head_i(ret_head),
+      .deq_ready_i(deq_ready), .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len),
+      .s_ret_backlogged_i(ret_backlogged), .s_ret_left_i(ret_left), .s_ret_head_i(ret_head),
       .s_drop_i(VerdictStages == JudgedStages ? judged_drop : judged_drop_q), .m_period_o(ret_period), .credit_i(credit),
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
       .s_cfg_valid_i(s_cfg_i.valid && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i(s_cfg_i.shaper),
       .s_look_valid_i(s_read_i.valid && s_read_i.what == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
-      .m_look_valid_o(queue_read), .m_look_shaper_o(queue_shaper),
+      .m_look_o({queue_read, queue_shaper}),
       .now_o(now), .init_done_o(schedule_init_done)
   );
 
@@ -326,7 +388,7 @@ module pst_access_edge_core
     assign judged_queue    = ret_queue;
     assign judged_desc     = ret_desc;
     assign judged_len      = ret_len;
-    assign judged_empties  = !ret_backlogged;
+    assign judged_empties  = ret_empties;
     assign judged_drop     = 1'b0;
     assign judged_mark     = 1'b0;
     assign ev_deq_o.valid  = 1'b0;
@@ -340,18 +402,18 @@ module pst_access_edge_core
     assign aqm_found       = '0;
 
     logic unused_aqm;
-    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
+    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
   end else begin : g_aqm
     pst_access_edge_judge #(
-        .Queues(Queues), .Descriptors(Descriptors), .Judges(Aqm), .Estimate(AqmEstimate), .TickShift(TickShift),
+        .Queues(Queues), .Descriptors(Descriptors), .Flows(Flows), .Judges(Aqm), .Estimate(AqmEstimate), .TickShift(TickShift),
         .MaxPacketBytes(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_judge (
         .clk_i, .rst_i,
         .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_ect_i(arrive_ect),
         .s_arrive_backlog_i(arrive_backlog), .m_arrive_verdict_o(arrive_verdict),
         .s_enq_valid_i(enq_valid && enq_ready && enq_reason == DropNone), .s_enq_desc_i(enq_desc), .s_enq_ecn_i(enq_ecn),
-        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len),
-        .s_ret_empties_i(!ret_backlogged), .s_ret_left_i(ret_left), .s_ret_period_i(ret_period),
+        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_state_i(ret_state), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len),
+        .s_ret_empties_i(ret_empties), .s_ret_left_i(ret_left), .s_ret_period_i(ret_period),
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
         .m_judged_empties_o(judged_empties), .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
         .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i(s_cfg_i.aqm),

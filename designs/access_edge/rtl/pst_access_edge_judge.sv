@@ -14,6 +14,7 @@ module pst_access_edge_judge
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2
+    parameter int unsigned Flows = 0,                // flow queues, each with a state of its own; 0: each queue has one
     parameter int unsigned Judges = 1,               // the AQM judges 1: departures, 2: arrivals
     parameter bit          Estimate = 1'b0,          // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
@@ -21,6 +22,7 @@ module pst_access_edge_judge
     parameter string       QueueRamStyle = "auto",   // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned StateWidth = $clog2(Flows != 0 ? Flows : Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
     input  logic                       clk_i,
@@ -38,6 +40,7 @@ module pst_access_edge_judge
     // the queue manager's answer: a packet leaves its queue
     input  logic                       s_ret_valid_i,
     input  logic [QueueIdWidth-1:0]    s_ret_queue_i,
+    input  logic [StateWidth-1:0]      s_ret_state_i,       // its flow queue, or with Flows = 0 its queue: whose state counts
     input  logic [DescIdWidth-1:0]     s_ret_desc_i,
     input  len_t                       s_ret_len_i,
     input  logic                       s_ret_empties_i,     // it has left its queue empty
@@ -149,22 +152,22 @@ module pst_access_edge_judge
 
   verdict_e verdict;
   logic verdict_valid;
-  logic [QueueIdWidth-1:0] verdict_queue, unused_enq_queue;
+  logic [StateWidth-1:0] verdict_state, unused_enq_queue;
   logic unused_enq_valid;
 
   pst_aqm #(
-      .Queues(Queues), .Judges(Judges), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
-      .MaxPacketBytes(MaxPacketBytes), .RamStyle(QueueRamStyle)
+      .Queues(Flows != 0 ? Flows : Queues), .Settings(Flows != 0 ? Queues : 0), .Judges(Judges), .Estimate(Estimate),
+      .TimeWidth(AqmTimeWidth), .TickShift(TickShift), .MaxPacketBytes(MaxPacketBytes), .RamStyle(QueueRamStyle)
   ) u_aqm (
       .clk_i, .rst_i, .now_i(now),
-      .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(s_arrive_queue_i), .s_enq_ect_i(s_arrive_ect_i),
+      .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(StateWidth'(s_arrive_queue_i)), .s_enq_ect_i(s_arrive_ect_i),
       .s_enq_backlog_i(s_arrive_backlog_i),
       .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(m_arrive_verdict_o),
-      .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_queue_i),
+      .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_state_i), .s_look_setting_i(s_ret_queue_i),
       .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
       .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[MantissaWidth-1:0]),
       .s_take_exponent_i(period_take_q[PeriodWidth-1:MantissaWidth]),
-      .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_queue), .m_deq_verdict_o(verdict),
+      .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_state), .m_deq_verdict_o(verdict),
       .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_i(s_cfg_aqm_i),
       .s_read_valid_i, .s_read_queue_i, .m_read_valid_o, .m_read_cfg_o(m_read_aqm_o),
       .init_done_o
@@ -180,8 +183,11 @@ module pst_access_edge_judge
   assign m_judged_mark_o    = m_judged_valid_o && (Judges == 2 ? ecn : verdict == VerdictMark);
 
 `ifndef SYNTHESIS
+  logic [Judged:1][StateWidth-1:0] state_q;
+
   always_ff @(posedge clk_i) begin
-    if (!rst_i && Judges == 1 && verdict_valid) a_verdict_of_the_queue : assert (verdict_queue == m_judged_queue_o)
+    state_q <= {state_q[Judged-1:1], s_ret_state_i};
+    if (!rst_i && Judges == 1 && verdict_valid) a_verdict_of_the_queue : assert (verdict_state == state_q[Judged])
       else $error("verdict for another queue");
     if (!rst_i) a_descriptor_has_one_owner : assert (!(enq_valid_q && s_ret_valid_i && enq_desc_q == s_ret_desc_i))
       else $error("a descriptor has two owners");

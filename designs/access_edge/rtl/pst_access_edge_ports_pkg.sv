@@ -179,6 +179,7 @@ package pst_access_edge_ports_pkg;
     pst_pkg::len_t                         len;
     pst_pkg::drop_e                        reason;
     logic                                  ect;              // it may be marked
+    pst_fq_pkg::bucket_t                   bucket;           // with flow queues: the hash of its flow
   } enqueue_t;
 
   typedef struct packed {

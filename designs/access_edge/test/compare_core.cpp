@@ -3,7 +3,8 @@
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
 // estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own), cycles, seed, tolerance of the shapers in
 // cycles. Last, with a hierarchy: queues of a subscriber, nodes, ports, classes, cycles of guarantees, as 4,4,2,4,0; of an own scheduler
-// the library of its model. Prints what was seen; a difference ends the program with 1.
+// the library of its model. Kinds of flow queues: 10, with CoDel 11, with a hierarchy 12, with both 13; the numbers of a hierarchy (0
+// without), flow queues, lanes, cycles of the walk. Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,9 +50,9 @@ penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
             const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance, const penstock::HierarchySizes& sizes,
-            bool busy) {
+            bool busy, const penstock::FlowSizes& flows) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, aqm, sizes, own, tolerance);
+    Model model(queues, descriptors, aqm, sizes, own, tolerance, penstock::kLeastTimeWidth, flows);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -62,8 +63,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     for (; rtl.step(), !p.init_done_o; ++now) {
     }
     // This was the first cycle with init_done_o; the model knows when it is.
-    if (now != Model::init_cycles(queues))
-        return std::printf("init_done_o at cycle %ld, the model says %u\n", now, Model::init_cycles(queues)), 1;
+    if (now != Model::init_cycles(queues, flows))
+        return std::printf("init_done_o at cycle %ld, the model says %u\n", now, Model::init_cycles(queues, flows)), 1;
     model.start(now);
     model.step(now, nullptr, false, false, nullptr);
 
@@ -156,6 +157,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
             p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
             p.s_enq_ect_i = Model::kJudges && (below(3) == 0) != Model::kArrivals;
+            if (Model::kFlows) p.s_enq_bucket_i = static_cast<std::uint16_t>(below(n / 4096 % 3 ? 4 : 1024));
             if (!p.s_enq_reason_i) free.pop_front();
         }
         p.m_out_ready_i = below(1000) < phase.out;
@@ -234,7 +236,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
         if (hierarchy_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due) {
-            const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
+            const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0, p.s_enq_bucket_i};
             if (cfg_taken) {
                 const penstock::ShaperSetting shaper = penstock::decode_shaper(p.s_cfg_shaper_i);
                 setting = {p.s_cfg_queue_i,
@@ -278,9 +280,14 @@ int main(int argc, char** argv) {
         std::sscanf(last, "%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
                     &sizes.guarantee_cycles) != 5)
         return std::puts("sizes of the hierarchy?"), 2;
+    penstock::FlowSizes flows;
+    if (kind >= 10 && std::sscanf(last, "%u,%u,%u,%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
+                                  &sizes.guarantee_cycles, &flows.flows, &flows.lanes, &flows.age_cycles) != 8)
+        return std::puts("sizes of the flow queues?"), 2;
+    if (kind == 11 || kind == 13) flows.quantum = kMaxPacketBytes;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
-        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes, busy);
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes, busy, flows);
     };
     using namespace penstock;
     switch (kind) {
@@ -302,6 +309,14 @@ int main(int argc, char** argv) {
             return run.operator()<HierarchyCoreFor<DepartureJudge<false>>>(make_aqm<Codel>(queues, false));
         case 8:
             return run.operator()<HierarchyCoreFor<ArrivalJudge<false>>>(make_aqm<TimedPie>(queues, false));
+        case 10:
+            return run.operator()<FlowCoreFor<NoJudge>>();
+        case 11:
+            return run.operator()<FlowCoreFor<DepartureJudge<false>>>(make_aqm<Codel>(flows.flows, false));
+        case 12:
+            return run.operator()<FlowHierarchyCoreFor<NoJudge>>();
+        case 13:
+            return run.operator()<FlowHierarchyCoreFor<DepartureJudge<false>>>(make_aqm<Codel>(flows.flows, false));
         default:
             return run.operator()<OwnCore>();
     }

@@ -44,6 +44,24 @@ def test_an_aqm_keeps_the_full_rate(aqm: str, capsys: pytest.CaptureFixture[str]
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize(
+    "more", [[], ["--set", "aqm=codel"], ["--set", "aqm=codel", "--set", "levels=4"]], ids=["alone", "codel", "hierarchy"]
+)
+def test_flow_queues_keep_the_contract(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """0.68 packets a cycle in and out through flow queues, CoDel by flow and a hierarchy; at most 48 cycles when idle. Each
+    flow's packets leave in order; the model is equal to the RTL."""
+    given = [*SMALL, "--set", "flows=1024", *more]
+    seen = []
+    for engine in benches.ENGINES:
+        result = run(capsys, "schedule", *given, "--set", "packets=20000", "--set", f"engine={engine}")
+        assert min(result["enqueues_per_cycle"], result["dequeues_per_cycle"]) >= 0.68, result
+        assert result["config"]["lanes"] == 4 and result.get("aqm_dropped", 0) == 0
+        latency = run(capsys, "idle-latency", *given, "--set", "packets=500", "--set", f"engine={engine}")["latency_cycles"]
+        assert latency["max"] <= 48, latency
+        seen.append([result["cycles"], result.get("marked"), latency])
+    assert seen[0] == seen[1]
+
+
 def test_idle_latency_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     latency = run(capsys, "idle-latency", *SMALL, "--set", "packets=500")["latency_cycles"]
     assert set(latency) == {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
@@ -71,6 +89,12 @@ def test_a_seed_repeats(capsys: pytest.CaptureFixture[str]) -> None:
         (["schedule", "--set", "shaping=0"], "shaped"),
         (["queue", "--set", "aqm=pi"], "did you mean 'pie'"),
         (["queue", "--set", "aqm=pie", "--set", "shaping=0"], "needs the shaped scheduler"),
+        (["queue", "--set", "lanes=2"], "only a core with flows has it"),
+        (["queue", "--set", "queues=64", "--set", "flows=1000"], "power of two"),
+        (["queue", "--set", "queues=256", "--set", "flows=1024"], "at most an eighth"),
+        (["queue", "--set", "queues=64", "--set", "flows=1024", "--set", "lanes=3"], "give 1, 2 or 4"),
+        (["queue", "--set", "queues=64", "--set", "flows=1024", "--set", "shaping=0"], "need the shaped scheduler"),
+        (["queue", "--set", "queues=64", "--set", "flows=1024", "--set", "aqm=pie"], "no state for each flow queue"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

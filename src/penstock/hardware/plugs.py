@@ -69,6 +69,11 @@ def written(part: Part, parameters: Mapping[str, int], folder: Path) -> Path:
     return plug
 
 
+def has_port(part: Part, name: str) -> bool:
+    """Return whether the module of an AQM has this port. Raises UserError for a part without its module."""
+    return name in _module(part)[1].ports
+
+
 def of_module(part: Part, known: Iterable[str]) -> dict[str, int]:
     """Return the parameters by which a module that has these is told of its AQM (`pst_aqm`, ...)."""
     judges = JUDGES[str(part.sees)]

@@ -43,7 +43,7 @@ class Codel final : public AqmModel {
         return {s.enable, s.ecn, static_cast<uint64_t>(s.target) << 18 | s.interval};
     }
     AqmVerdict departs(const AqmDeparture& p) override {
-        return step(p.queue, p.now, estimate ? p.sojourn : p.now - p.sojourn, p.left, p.ect);
+        return step(p.queue, p.now, estimate ? p.sojourn : p.now - p.sojourn, p.left, p.ect, all.at(p.setting).setting);
     }
 
     void set(uint32_t queue, const CodelSetting& s) { all.at(queue).setting = s; }
@@ -52,8 +52,10 @@ class Codel final : public AqmModel {
     // Judges the packet at the head of `queue` at tick `now`. `time`: tick of its enqueueing, or its delay when that is estimated;
     // `left`: bytes behind it; `ect`: it may be marked. After Drop the next call for the queue continues the round.
     AqmVerdict step(uint32_t queue, int64_t now, int64_t time, uint32_t left, bool ect) {
+        return step(queue, now, time, left, ect, all.at(queue).setting);
+    }
+    AqmVerdict step(uint32_t queue, int64_t now, int64_t time, uint32_t left, bool ect, const CodelSetting& c) {
         Queue& q = all.at(queue);
-        const CodelSetting& c = q.setting;
         State& s = q.state;
         const bool in_round = s.mode == Mode::Entered || s.mode == Mode::Loop;
         const int64_t n = in_round ? now - ((now - s.round) & ((int64_t{1} << round_width()) - 1)) : now;

@@ -14,12 +14,15 @@ module pst_codel
   import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::backlog_t;
 #(
     parameter int unsigned Queues = 64,              // >= 2
+    parameter int unsigned Settings = 0,             // queues with settings, where s_look_setting_i says whose count; 0: all, their own
     parameter int unsigned TimeWidth = 26,           // bits of a time in ticks, 16 .. 32; below 26 only to see wrap-around in tests
     parameter int unsigned MaxPacketBytes = 1514,    // no drop while no more than this is left behind the packet
     parameter bit          Estimate = 1'b0,          // 1: s_take_time_i is the delay itself
     parameter int unsigned GuardCount = 0,           // from so many marks and drops of a dropping state on only drops, to 65,535; 0: never
     parameter string       RamStyle = "auto",        // per-queue memories, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned SettingCount = Settings == 0 ? Queues : Settings,
+    localparam int unsigned SettingIdWidth = $clog2(SettingCount),
     localparam int unsigned HalfWidth = AqmSettingsWidth / 2,    // the setting word is {target, interval}
     localparam int unsigned SettingWidth = TimeWidth - 8 < HalfWidth ? TimeWidth - 8 : HalfWidth
 ) (
@@ -29,6 +32,7 @@ module pst_codel
     // the packet at the head of this queue may leave
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    input  logic [SettingIdWidth-1:0] s_look_setting_i,    // Settings: whose settings count
     // two cycles later: it does, unless the verdict is to drop it
     input  logic                    s_take_valid_i,
     input  logic [   TimeWidth-1:0] s_take_time_i,         // tick in which it was enqueued; Estimate: its delay in ticks
@@ -39,11 +43,11 @@ module pst_codel
     output verdict_e                m_deq_verdict_o,       // VerdictPass when there is none
     // setting of one queue; taken at once
     input  logic                    s_cfg_valid_i,
-    input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
+    input  logic [SettingIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,               // times in ticks, the interval at least 1
     // read-back of a setting, held until the answer; read in a cycle in which no packet is looked at
     input  logic                    s_read_valid_i,
-    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    input  logic [SettingIdWidth-1:0] s_read_queue_i,
     output logic                    m_read_valid_o,
     output aqm_cfg_t                m_read_cfg_o,
     output logic                    init_done_o
@@ -139,6 +143,10 @@ module pst_codel
       .rdata_o(state)
   );
 
+  logic [SettingIdWidth-1:0] look_setting, init_setting;
+  assign look_setting = Settings == 0 ? SettingIdWidth'(s_look_queue_i) : s_look_setting_i;
+  assign init_setting = SettingIdWidth'(init_queue);    // Settings: again and again
+
   // A read-back, one at a time, takes a read that is not needed.
   logic read_take;
   logic [2:1] read_q;
@@ -153,15 +161,15 @@ module pst_codel
 
   pst_ram_write_first #(
       .Width($bits(cfg_t)),
-      .Depth(Queues),
+      .Depth(SettingCount),
       .Style(RamStyle)
   ) u_cfg (
       .clk_i,
       .we_i   (init || s_cfg_valid_i),
-      .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .waddr_i(init ? init_setting : s_cfg_queue_i),
       .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.interval[SettingWidth-1:0]}),
       .re_i   (s_look_valid_i || read_take),
-      .raddr_i(s_look_valid_i ? s_look_queue_i : s_read_queue_i),
+      .raddr_i(s_look_valid_i ? look_setting : s_read_queue_i),
       .rdata_o(cfg)
   );
 
@@ -384,7 +392,7 @@ module pst_codel
   end
 
   logic unused;
-  assign unused = &{1'b0, judged_q.delay, judged_q.lag, judged_q.first_due, judged_q.backlog};
+  assign unused = &{1'b0, s_look_setting_i, judged_q.delay, judged_q.lag, judged_q.first_due, judged_q.backlog};
 
 `ifndef SYNTHESIS
   logic [1:0] looked_q;
