@@ -147,7 +147,7 @@ def test_bulk_flows_share_alike(line: Line, count: int) -> None:
 
 
 # As compare_core.cpp has them; ticks so short that thousands of packets meet a delay.
-AQM = {"aqm": "codel", "TickShift": 2, "MaxPacketBytes": 100}
+AQM = {"aqm": "codel", "TickShift": 2, "MaxPacketBytes": 100, "GuardCount": 12}
 HIERARCHY = {"Hierarchy": 1, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
 SHORT = 100  # cycles of tolerance
 SLOW = pytest.mark.slow
