@@ -175,3 +175,19 @@ def test_bmv2_measures_behind_the_warm_up_too() -> None:
     job = {"after_ns": 1000, "connections": [{"start_ns": 0, "stop_ns": 10_000}]}
     found = result._tcp(SimpleNamespace(flows=[{"name": "a"}]), {"flows": [told]}, job, 0, end)["tcp"]
     assert found["goodput_bps"] == 8 * 200 / 2000e-9 and found["flows"][0]["delivered_bytes"] == 500
+
+
+def test_curves_of_rates_know_nothing_of_the_warm_up(tmp_path: Path) -> None:
+    """A mean over several intervals does not reach into it: steady traffic has its rate from the first point on."""
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "device: { config: demo_64 }\nduration: 400 ms\ndrain: false\nreport: { interval: 10 ms, after: 200 ms }\n"
+        "queues: [{ id: 0, name: steady }]\ntraffic: [{ constant: { queues: steady, rate: 8 Mbit/s, size: 500 } }]\n"
+    )
+    result, _ = carry_out(Request(path, engine="model", out=tmp_path / "out"))
+    series = report.read_series(tmp_path / "out")
+    for width in (1, 9):
+        rate = report.rate_curve(result, series, series["bytes_out"][:, 0], width)
+        assert len(rate) == 40 and np.isnan(rate[:20]).all()
+        assert rate[20:] == pytest.approx(8e6, rel=0.03)
+    assert result["throughput_bps"] == pytest.approx(8e6, rel=0.01)

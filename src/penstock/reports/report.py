@@ -420,9 +420,13 @@ def _decades(seconds: NDArray[np.float64]) -> list[int]:
 
 
 def rate_curve(result: Mapping[str, Any], series: Series, sizes: NDArray[Any], width: int) -> NDArray[np.float64]:
-    """Return the rate in bit/s of bytes in each interval, the mean over `width` of them."""
+    """Return the rate in bit/s of bytes in each interval, the mean over `width` of them; not a number within the warm-up."""
     seconds = float(series["interval_ns"]) / 1e9
-    return rates_over_time(sizes, seconds, round(result["cycles"] / result["clock_hz"] / seconds, 9), width)
+    end = round(result["cycles"] / result["clock_hz"] / seconds, 9)
+    begin = min(int(series["from_interval"]), len(sizes)) if "from_interval" in series else 0
+    found = np.full(len(sizes), np.nan)
+    found[begin:] = rates_over_time(sizes[begin:], seconds, max(end - begin, 0), width)
+    return found
 
 
 def _short(values: NDArray[Any], digits: int = 4) -> list[float | None]:
