@@ -49,6 +49,7 @@ class OwnPart:
     model_class: str = "penstock::StepMarker"
     sees: str = "departures"
     kind: str = "aqm"
+    python: Path | None = None
 
     @property
     def name(self) -> str:
