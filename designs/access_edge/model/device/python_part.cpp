@@ -271,10 +271,10 @@ class PythonScheduler final : public SchedulerModel {
     double ns(std::int64_t cycles) const { return static_cast<double>(cycles) * functions_->cycle_ns; }
 
     Held functions_;
-    std::vector<std::uint64_t> words_;                      // settings, by queue
-    std::vector<bool> waiting_;                             // it is in `soon_` or `ready_`
+    std::vector<std::uint64_t> words_;                         // settings, by queue
+    std::vector<bool> waiting_;                                // it is in `soon_` or `ready_`
     std::deque<std::pair<std::int64_t, std::uint32_t>> soon_;  // queues with packets, and from when on they may be asked for
-    std::vector<std::uint32_t> ready_;                      // that may be, in order of their numbers
+    std::vector<std::uint32_t> ready_;                         // that may be, in order of their numbers
     std::int64_t credits_, asleep_until_ = 0;
     std::int64_t known_from_ = 0;  // what the last decision has changed is known; kNever: it is under way
 };
@@ -288,9 +288,7 @@ PythonObject python_object(nb::object object) {
             }};
 }
 
-std::shared_ptr<AqmModel> python_aqm(const PythonObject& maker, std::uint32_t queues) {
-    return std::make_shared<PythonAqm>(maker, queues);
-}
+std::shared_ptr<AqmModel> python_aqm(const PythonObject& maker, std::uint32_t queues) { return std::make_shared<PythonAqm>(maker, queues); }
 
 std::shared_ptr<SchedulerModel> python_scheduler(const PythonObject& maker, std::uint32_t queues, std::int64_t credits) {
     return std::make_shared<PythonScheduler>(maker, queues, credits);

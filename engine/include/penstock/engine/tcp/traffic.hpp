@@ -68,7 +68,7 @@ class Traffic final : public LiveSource, public FrameListener {
         Sender sender;
         Receiver receiver;
         FlowCounts counts;
-        std::uint64_t delivered_before = 0;  // bytes in order at the receiver until the warm-up was over
+        std::uint64_t delivered_before = 0;   // bytes in order at the receiver until the warm-up was over
         Time timer = kNever, delay = kNever;  // events that are under way
         explicit Flow(const FlowSettings& of) : settings(of), sender(of.sender), receiver(of.receiver) {}
     };
