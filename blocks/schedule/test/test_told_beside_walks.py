@@ -25,6 +25,7 @@ class Bench:
             getattr(dut, f"s_{name}_i").value = 0
         for name in ("s_drop_i", "credit_i", "s_ahead_room_i"):
             getattr(dut, name).value = 0
+        dut.deq_ready_i.value = 1
 
     async def cycle(self) -> None:
         """A cycle; a packet that was taken in the last one goes."""
