@@ -341,6 +341,7 @@ def test_real_points_and_a_refusal(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (row["engine"], row["seed"], row["duration"], row["queues.slow.configured_rate_bps"]) == ("model", 7, "20 ms", 5_000_000)
     assert row["latency_ns.count"] == row["packets.out"] and not any("scenario" in column for column in row)
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "plots.json",
         "report.html",
         "result.json",
         "runs",
