@@ -102,6 +102,13 @@ def test_what_took_long_is_kept(house: Path) -> None:
     assert "2 passed" in printed and f"3 {LEFT_OUT}" in printed
 
 
+def test_a_test_that_writes_into_the_tree_is_told(house: Path) -> None:
+    """Nothing would ever be kept, and nobody would know why."""
+    (house / "test_two.py").write_text(f"{TEST}\ndef test_writes(): open(__file__[: -len('test_two.py')] + 'left.html', 'w').close()\n")
+    printed = run(house)
+    assert "5 passed" in printed and "something has changed meanwhile: left.html." in printed
+
+
 def test_texts_are_read_once(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process takes what they say from the cache, and reads those alone that have changed."""
     monkeypatch.setattr(cache, "root", lambda: house / "build" / "cache")

@@ -98,7 +98,7 @@ def test_guarantees_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         "12 Mbit/s, then none and others" in page and "none, then 500 kbit/s" in page and "dashed and dotted: the guaranteed rate" in page
     )
     run(capsys, tmp_path / "c", *short, "--set", "queues.video.guarantee=1 Mbit/s")
-    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "c"), "--json"]) == 0
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "c"), "--out", str(tmp_path), "--json"]) == 0
     rows = {row["name"]: row["values"] for row in json.loads(capsys.readouterr().out)["rows"]}
     assert rows["video: guaranteed"] == [2 * MBIT, MBIT] and "plain: guaranteed" not in rows
     assert main(["run", str(ROOT / "scenarios" / "handover.yaml"), "--engine", "model", "--json"]) == 0

@@ -238,6 +238,7 @@ class _Plugin:
         self.state = None if self.worker or named else unchanged.State(paths.ROOT, os.environ)
         self.unchanged: dict[str, str] = self.worker["unchanged"] if self.worker else self.state.passed() if self.state else {}
         self.unchanged_count = 0
+        self.changed = ""  # what has changed while the tests ran
         self.of_this_state: list[str] = []
         self.left_out: set[str] = set()
         self.kinds: dict[str, str] = {}
@@ -337,7 +338,7 @@ class _Plugin:
         else:
             keep_times(self.measured)
             if self.state:
-                self.state.keep(self.of_this_state)
+                self.changed = self.state.keep(self.of_this_state)
             self.kinds_file.unlink(missing_ok=True)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -346,6 +347,9 @@ class _Plugin:
         if self.late:
             what = f"{self.late:,} of these had not begun after {QUICK_WALL_SECONDS:.0f} s, as something was built"
             line = f"{what}; run ./penstock test --quick again."
+            terminalreporter.write_line(line)
+        if self.changed:
+            line = f"What has passed is not kept for the next run, as something has changed meanwhile: {self.changed}."
             terminalreporter.write_line(line)
         if count := max(self.unchanged_count, len(self.left_out)):
             what = f"{count:,} tests that take long were not run"

@@ -40,8 +40,9 @@ class State:
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self._root = root
         variables = sorted(item for item in environment.items() if item[0].startswith("PENSTOCK_") and item[0] not in _NO_MATTER)
+        self.files = {file for file in files_of(root) if _is_code(file)}
         with _texts_known():
-            code = tokens.digest_of((root / file for file in files_of(root) if _is_code(file)), root)
+            code = tokens.digest_of((root / file for file in self.files), root)
         self.key = verdicts.key(["tests", basis.seed(), variables, code, platform.release()])  # some tests are about the kernel, too
 
     def passed(self) -> dict[str, str]:
@@ -52,11 +53,15 @@ class State:
         found = cache.remembered(verdicts.KIND, self.key)
         return found if isinstance(found, dict) else {}
 
-    def keep(self, tests: Iterable[str]) -> None:
-        """Keep that these tests have passed, too, unless something has changed since this state was read."""
+    def keep(self, tests: Iterable[str]) -> str:
+        """Keep that these tests have passed, too, unless something has changed since this state was read: then return what."""
         new = {test: said(self._root, test) for test in tests}
-        if new and State(self._root, os.environ).key == self.key:
+        now = State(self._root, os.environ) if new else self
+        if now.key != self.key:
+            return ", ".join(sorted(now.files ^ self.files)) or "a file of the code"
+        if new:
             verdicts.keep(self.key, {**self._kept(), **new})
+        return ""
 
 
 @contextlib.contextmanager
