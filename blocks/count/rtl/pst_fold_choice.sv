@@ -50,11 +50,10 @@ module pst_fold_choice #(
   heavy_t [Banks-1:0] first_d, second_d, first_q, second_q, seen_q;
   heavy_t most_q;
   logic [BankWidth-1:0] bank_q;
-  logic scan_q, waits_q, out_q, ends, forget;
+  logic scan_q, waits_q, out_q, ends;
   logic [AgeWidth-1:0] age_q;
 
-  assign ends   = age_q == AgeWidth'(Window - 1) && !scan_q && !out_q && !waits_q;
-  assign forget = s_taken_i;
+  assign ends = age_q == AgeWidth'(Window - 1) && !scan_q && !out_q && !waits_q;
 
   for (genvar b = 0; b < int'(Banks); b++) begin : g_bank
     heavy_t heavy, first, second;
@@ -70,8 +69,8 @@ module pst_fold_choice #(
     always_comb begin
       first  = first_q[b];
       second = second_q[b];
-      if (forget && second.index == most_q.index) second.valid = 1'b0;
-      if (forget && first.index == most_q.index) begin
+      if (s_taken_i && second.index == most_q.index) second.valid = 1'b0;
+      if (s_taken_i && first.index == most_q.index) begin
         first        = second;
         second.valid = 1'b0;
       end
