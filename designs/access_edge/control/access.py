@@ -13,6 +13,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from penstock.designs.access_edge.control.problems import Code, Problem
+from penstock.designs.access_edge.control.revoked import Revoked
 from penstock.designs.access_edge.control.turns import Turns
 from penstock.designs.access_edge.control.waiting import Entry
 
@@ -217,9 +218,15 @@ class Stalls:
 class Guard(grpc.ServerInterceptor):
     """Looks at each call before it is done: role, rate and how many there are; and writes the log of changes after it."""
 
-    def __init__(self, noting: Callable[..., contextlib.AbstractContextManager[None]], limits: Limits, stalls: Stalls) -> None:
-        """`noting`: of the plant."""
-        self._noting, self._limits, self._stalls = noting, limits, stalls
+    def __init__(
+        self,
+        noting: Callable[..., contextlib.AbstractContextManager[None]],
+        limits: Limits,
+        stalls: Stalls,
+        revoked: Revoked | None = None,
+    ) -> None:
+        """`noting`: of the plant; `revoked`: certificates that are not taken."""
+        self._noting, self._limits, self._stalls, self._revoked = noting, limits, stalls, revoked
         self._buckets: dict[str, _Bucket] = {}
         self._lock = threading.Lock()
         self._calls = Places(limits.calls, limits.calls_of_one, "calls that are under way", fair=True)
@@ -285,12 +292,16 @@ class Guard(grpc.ServerInterceptor):
         self, request: Any, context: grpc.ServicerContext, method: str, role: str, read: Callable[[bytes], Any], streams: bool
     ) -> Iterator["_Call"]:
         """Have a place for a call, inside of the `with` and until the client has the answer or is gone, and say whose it is; `streams`: and
-        a place for a stream inside of the `with`. A call for which the role is missing is in the log. Raises Problem."""
+        a place for a stream inside of the `with`. A call for which the role is missing, or whose certificate is revoked, is in the log.
+        Raises Problem."""
         who = caller(context)
-        if ROLES.index(who.role) < ROLES.index(role):
+        words = self._revoked.words(context, who.name) if self._revoked else ""
+        if not words and ROLES.index(who.role) < ROLES.index(role):
+            words = f"{method} needs the role {role}, and {who.name} has {who.role}"
+        if words:
             with self._noting(Entry(who.name, method, _words_of_raw(request, read)), lambda: Code.PERMISSION_DENIED.name):
                 pass
-            raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
+            raise Problem(Code.PERMISSION_DENIED, words)
         self._count(who.key)
         self._calls.take(who.key)
         call = _Call(who)

@@ -37,7 +37,8 @@ def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) 
         sweep.start()
         try:
             with contextlib.ExitStack() as stack:
-                places = stack.enter_context(serving(plant, sweep, list(given.listen), Tls(*given.tls) if given.tls else None))
+                tls = Tls(*given.tls, given.revoked) if given.tls else None
+                places = stack.enter_context(serving(plant, sweep, list(given.listen), tls))
                 if given.radius is not None:
                     places = [*places, stack.enter_context(sessions(plant, *given.radius))]
                 if given.http is not None:

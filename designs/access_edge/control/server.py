@@ -20,6 +20,7 @@ from grpc_reflection.v1alpha import reflection
 from penstock.designs.access_edge.control import certificates
 from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.revoked import Revoked
 from penstock.designs.access_edge.control.services import (
     audit,
     counters,
@@ -68,11 +69,13 @@ ALIVE_MS = 30_000  # a connection that says nothing is asked whether it is there
 
 @dataclass(frozen=True)
 class Tls:
-    """Files of a server that is reached from other machines: its certificate and key, and that of who signs its clients'."""
+    """Files of a server that is reached from other machines: its certificate and key, that of who signs its clients', and their list of
+    those that are revoked."""
 
     certificate: Path
     key: Path
     clients: Path
+    revoked: Path | None = None
 
     def credentials(self) -> grpc.ServerCredentials:
         """Return what gRPC wants. Files that change hold for the connections from then on; wrong ones are logged, and those before them
@@ -134,7 +137,7 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     _bound_arenas()
     sys.setswitchinterval(SWITCH_SECONDS)
     stalls = Stalls(limits.stall_seconds)
-    guard = Guard(plant.noting, limits, stalls)
+    guard = Guard(plant.noting, limits, stalls, Revoked(tls.revoked, tls.clients) if tls and tls.revoked else None)
     plant.pause, plant.turn = guard.turns.leave, guard.turns.one
     options = [
         ("grpc.max_receive_message_length", limits.message_bytes),

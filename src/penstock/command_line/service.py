@@ -40,6 +40,7 @@ class TlsFiles(Model):
     certificate: StrictStr = Field(description="The server's certificate: `--tls-cert`.")
     key: StrictStr = Field(description="Its key: `--tls-key`.")
     clients: StrictStr = Field(description="Certificate of the authority that signs those of clients: `--tls-clients`.")
+    revoked: StrictStr | None = Field(None, description="Its list of revoked certificates: `--tls-revoked`.")
 
 
 class RadiusFile(Model):
@@ -79,7 +80,8 @@ class ServiceFile(Model):
         near: dict[str, Any] = {name: str(path.parent / value) for name, value in files.items() if value is not None}
         near["listen"] = tuple(_near(path.parent, address) for address in found.listen)
         if found.tls:
-            near["tls"] = TlsFiles(**{name: str(path.parent / value) for name, value in found.tls.model_dump().items()})
+            given = found.tls.model_dump(exclude_none=True)
+            near["tls"] = TlsFiles(**{name: str(path.parent / value) for name, value in given.items()})
         if found.radius:
             near["radius"] = RadiusFile(listen=found.radius.listen, secret=str(path.parent / found.radius.secret))
         return found.model_copy(update=near)

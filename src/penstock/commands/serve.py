@@ -78,6 +78,10 @@ def serve(
     tls_clients: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate of the authority that signs those of clients.", show_default=False)
     ] = None,
+    tls_revoked: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="That authority's list of certificates that are not taken any more.", show_default=False),
+    ] = None,
     log: Annotated[
         str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error; info unless given.", show_default=False)
     ] = None,
@@ -99,6 +103,7 @@ def serve(
     if file.tls:
         names = (file.tls.certificate, file.tls.key, file.tls.clients)
         tls_cert, tls_key, tls_clients = (given or Path(name) for given, name in zip((tls_cert, tls_key, tls_clients), names, strict=True))
+        tls_revoked = tls_revoked or (Path(file.tls.revoked) if file.tls.revoked else None)
     if file.radius:
         radius, radius_secret = radius or file.radius.listen, radius_secret or Path(file.radius.secret)
     if (radius is None) != (radius_secret is None):
@@ -115,6 +120,8 @@ def serve(
     tls = (tls_cert, tls_key, tls_clients)
     if any(tls) and not all(tls):
         raise UserError("--tls-cert, --tls-key and --tls-clients are given together or not at all")
+    if tls_revoked and not all(tls):
+        raise UserError("--tls-revoked needs --tls-cert, --tls-key and --tls-clients")
     groups.need("serve", "control")
     with logged(level), _until_terminated(), contextlib.ExitStack() as stack:
         stack.callback(notify, "STOPPING=1")
@@ -136,7 +143,7 @@ def serve(
         kept.parent.mkdir(parents=True, exist_ok=True)
         certificates: Any = tls if all(tls) else None
         by_radius = (radius, radius_secret) if radius and radius_secret else None
-        serving = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps, plan, restore, by_radius)
+        serving = Serving(tuple(listen or [places.control()]), kept, http, certificates, tls_revoked, line_bps, plan, restore, by_radius)
         control.serve(carrier, serving, lambda at: ready(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
 
 

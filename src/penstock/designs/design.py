@@ -145,6 +145,7 @@ class Serving:
     store: Path | None  # of the intent; None: in memory
     http: str | None = None  # HOST:PORT of page and metrics
     tls: tuple[Path, Path, Path] | None = None  # certificate, key, and certificate of the clients' authority
+    revoked: Path | None = None  # that authority's list of revoked certificates
     line_bps: int | None = None  # of the device's output, where it is known
     plan: Any = None  # of the scenario whose device it is, if any (Plan)
     restore: Path | None = None  # a backup that takes the place of the store
