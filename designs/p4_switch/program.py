@@ -14,6 +14,7 @@ from penstock.designs.p4_switch.code import ALL, Code, Names, Parameter, number,
 from penstock.designs.p4_switch.layout import WORD, Layout, words
 from penstock.designs.p4_switch.statements import Statements
 from penstock.errors import UserError
+from penstock.paths import COMMAND
 
 MOST_BYTES = 64 << 20  # of a JSON file
 MOST_CELLS = 1 << 26  # words of all registers, counters and meters together
@@ -94,6 +95,9 @@ class Program:
 
 def load(path: Path) -> Program:
     """Read a program. Raises UserError that begins with the file's name."""
+    if path.suffix == ".p4":
+        words = f"is the source of a program; {COMMAND} p4 compile {path} makes the JSON that is wanted here"
+        raise UserError(f"{path}: {words} (docs/how-to/p4-program.md)")
     try:
         given = json.loads(files.read_text(path, "a program that p4c-bm2-ss has compiled (.json)", MOST_BYTES))
     except OSError as error:

@@ -23,7 +23,6 @@ class Commands:
     def __init__(self, control: Control):
         self.control = control
         self.nodes: list[tuple[int, list[int]]] = []  # multicast nodes by handle
-        self.handles: dict[int, int] = {}  # entries of each table
         self.members: dict[int, int] = {}  # of each action profile
         self.groups: dict[int, int] = {}
         self.queue_commands: list[list[str]] = []  # what the device's settings are for
@@ -74,6 +73,16 @@ class Commands:
         """table_set_default <table> <action> <parameters>."""
         table = self.control.table(name)
         self.control.default(table, self.control.action(table, action, [one for one in data if one != "=>"]))
+
+    def table_modify(self, name: str, action: str, handle: str, *data: str) -> None:
+        """table_modify <table> <action> <handle> <parameters>."""
+        table = self.control.table(name)
+        made = self.control.action(table, action, [one for one in data if one != "=>"])
+        self.control.modify(table, self._number(handle, "a handle"), made)
+
+    def table_delete(self, name: str, handle: str) -> None:
+        """table_delete <table> <handle>, and table_indirect_delete."""
+        self.control.delete(self.control.table(name), self._number(handle, "a handle"))
 
     def table_clear(self, name: str) -> None:
         """table_clear <table>."""
@@ -209,6 +218,9 @@ _ANY = 1 << 20
 _COMMANDS: dict[str, tuple[int, int, str, Callable[..., None]]] = {
     "table_add": (2, _ANY, "<table> <action> <keys> => <parameters> [priority]", Commands.table_add),
     "table_set_default": (2, _ANY, "<table> <action> <parameters>", Commands.table_set_default),
+    "table_modify": (3, _ANY, "<table> <action> <handle> <parameters>", Commands.table_modify),
+    "table_delete": (2, 2, "<table> <handle>", Commands.table_delete),
+    "table_indirect_delete": (2, 2, "<table> <handle>", Commands.table_delete),
     "table_clear": (1, 1, "<table>", Commands.table_clear),
     "act_prof_create_member": (2, _ANY, "<profile> <action> <parameters>", Commands.create_member),
     "act_prof_create_group": (1, 1, "<profile>", Commands.create_group),

@@ -4,6 +4,7 @@
 From the keys of a scenario (`state`) or from commands (`runtime_cli`) to the dictionary that the engine takes (`V1Switch::configure`).
 """
 
+import heapq
 import ipaddress
 import math
 import re
@@ -17,6 +18,7 @@ from penstock.designs.p4_switch.program import Action, Key, Program, TableInfo, 
 from penstock.errors import UserError
 
 MOST_ENTRIES = 1 << 20  # of all tables together
+PLACE_BITS = 24  # of a handle
 _MAC = re.compile(r"[0-9a-fA-F]{1,2}([:-])[0-9a-fA-F]{1,2}(\1[0-9a-fA-F]{1,2}){4}")
 
 
@@ -105,13 +107,40 @@ def named(names: Mapping[str, Any], name: str, what: str) -> Any:
     raise UserError(f"the program has no {what} {name!r}; there are: {there if len(there) < 300 else there[:300] + '...'}")
 
 
+class Handles:
+    """The handles of a table's entries, as bmv2 gives them: the lowest place that is free, and above it how often it was given back."""
+
+    def __init__(self) -> None:
+        self.keys: dict[int, tuple[int, ...]] = {}  # of the entries, by place
+        self.there: set[tuple[int, ...]] = set()  # these keys
+        self._free: list[int] = []  # a heap
+        self._versions: dict[int, int] = {}
+
+    def take(self, key: tuple[int, ...]) -> int:
+        """Return a place for an entry with this key."""
+        place = heapq.heappop(self._free) if self._free else len(self.keys)
+        self.keys[place] = key
+        self.there.add(key)
+        return place
+
+    def give_back(self, place: int) -> None:
+        """Let another entry have the place; the handle of this one is none any more."""
+        self.there.remove(self.keys.pop(place))
+        heapq.heappush(self._free, place)
+        self._versions[place] = (self._versions.get(place, 0) + 1) % 256
+
+    def of(self, place: int) -> int:
+        """Return the handle of the entry at a place."""
+        return self._versions.get(place, 0) << PLACE_BITS | place
+
+
 class Control:
     """What the control plane has said, for the engine."""
 
     def __init__(self, program: Program):
         self.program = program
-        self.entries: list[dict[str, Any]] = []
-        self._keys: dict[int, set[tuple[int, ...]]] = {}  # of each table's entries
+        self.entries: dict[tuple[int, int], dict[str, Any]] = {}  # by table and place, in the order in which they were added
+        self._handles: dict[int, Handles] = {}  # of each table's entries
         self.defaults: dict[int, dict[str, Any]] = {}
         self.registers: list[dict[str, Any]] = []
         self.meters: list[dict[str, Any]] = []
@@ -133,7 +162,7 @@ class Control:
         return {
             "profiles": profiles,
             "defaults": list(self.defaults.values()),
-            "entries": self.entries,
+            "entries": list(self.entries.values()),
             "registers": self.registers,
             "meters": self.meters,
             "mirrors": list(self.mirrors.values()),
@@ -206,23 +235,46 @@ class Control:
             raise UserError(f"table {table.name!r} matches {table.kind}: each entry needs a priority; a lower number comes first")
         if len(self.entries) >= MOST_ENTRIES:
             raise UserError(f"there are more than {MOST_ENTRIES} entries")
-        keys = self._keys.setdefault(table.number, set())
-        if len(keys) >= table.size:
+        handles = self._handles.setdefault(table.number, Handles())
+        if len(handles.keys) >= table.size:
             raise UserError(f"table {table.name!r} has room for {table.size} entries; there are more")
         made = programs.entry(
             table, matches, priority if ordered and priority is not None else 0, action and action[0], action[1] if action else []
         )
         key = (*made["low"], *made["high"], made["priority"])
-        if key in keys:
+        if key in handles.there:
             raise UserError(f"table {table.name!r} has an entry with the same key{' and priority' if ordered else ''} already")
-        keys.add(key)
-        self.entries.append({"table": table.number, **made, **more})
-        return len(keys) - 1
+        place = handles.take(key)
+        self.entries[table.number, place] = {"table": table.number, **made, **more}
+        return handles.of(place)
+
+    def entry(self, table: TableInfo, handle: int) -> tuple[int, int]:
+        """Return where the entry with a handle is in `entries`. Raises UserError."""
+        handles = self._handles.get(table.number, Handles())
+        place = handle & (1 << PLACE_BITS) - 1
+        if place not in handles.keys or handles.of(place) != handle:
+            some = ", ".join(str(handles.of(one)) for one in sorted(handles.keys)[:10]) or "none"
+            raise UserError(f"table {table.name!r} has no entry with the handle {handle}; there are: {some}")
+        if (table.number, place) not in self.entries:
+            raise UserError(f"the entry {handle} of table {table.name!r} is in the device already, and is not changed there")
+        return table.number, place
+
+    def modify(self, table: TableInfo, handle: int, action: tuple[Action, list[int]]) -> None:
+        """Give an entry another action; its key, its priority and the rates of its meter stay. Raises UserError."""
+        if table.profile is not None:
+            raise UserError(f"table {table.name!r} has an action profile: an entry is deleted and added again with another member")
+        self.entries[self.entry(table, handle)] |= {"action": action[0].number, "data": action[1]}
+
+    def delete(self, table: TableInfo, handle: int) -> None:
+        """Take an entry away. Raises UserError."""
+        number, place = self.entry(table, handle)
+        del self.entries[number, place]
+        self._handles[number].give_back(place)
 
     def clear(self, table: TableInfo) -> None:
-        """Forget the entries of a table."""
-        self.entries = [entry for entry in self.entries if entry["table"] != table.number]
-        self._keys.pop(table.number, None)
+        """Forget the entries of a table, and their handles with them."""
+        self.entries = {where: entry for where, entry in self.entries.items() if where[0] != table.number}
+        self._handles.pop(table.number, None)
 
     def default(self, table: TableInfo, action: tuple[Action, list[int]] | None, **more: Any) -> None:
         """Set a table's default action. Raises UserError."""
@@ -261,11 +313,11 @@ class Control:
         self.meters.append({"meter": number, "index": -1 if index is None else index, **self.rates(name, rates)})
 
     def _direct_meter(self, name: str, table: TableInfo, rates: dict[str, float], index: int | None) -> None:
-        entries = [entry for entry in self.entries if entry["table"] == table.number]
-        if index is not None and not 0 <= index < len(entries):
-            there = f"0 to {len(entries) - 1}" if entries else "none until now"
+        entries = {place: entry for (number, place), entry in self.entries.items() if number == table.number}
+        if index is not None and index not in entries:
+            there = f"{min(entries)} to {max(entries)}" if entries else "none until now"
             raise UserError(f"meter {name!r} belongs to the entries of table {table.name!r}, which are {there}, not {index}")
-        for entry in entries if index is None else [entries[index]]:
+        for entry in entries.values() if index is None else [entries[index]]:
             entry["rates"] = [rates[key] for key in ("committed", "committed_burst", "peak", "peak_burst")]
 
     @staticmethod

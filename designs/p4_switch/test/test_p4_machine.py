@@ -142,6 +142,42 @@ def test_resubmitting_for_ever_ends() -> None:
     assert made.packets_out_of_pool == 0
 
 
+def test_entries_are_modified_and_deleted_by_handle() -> None:
+    """Handles are bmv2's (match_units.cpp, handle_mgr.h): the lowest place that is free, and 2^24 more each time that it was free again."""
+    added = "".join(f"table_add lpm_table found 10.{n}.0.0/16 => {n + 1}\n" for n in range(4))
+
+    def values(commands: str) -> list[int]:
+        _, made = machine("tables", added + commands)
+        packets = [bytes([1, 10, n, 0, 0]) + bytes(18) for n in range(4)]
+        return [int.from_bytes(made.process(0, packet, 0)[0][1][24:28], "big") for packet in packets]
+
+    none, again = 0xFFFFFFFF, 1 << 24
+    assert values("table_modify lpm_table found 2 => 30\n") == [1, 2, 30, 4]
+    assert values("table_modify lpm_table nothing 0\ntable_modify lpm_table found 1 20\n") == [none, 20, 3, 4]
+    assert values("table_delete lpm_table 1\ntable_delete lpm_table 0x3\n") == [1, none, 3, none]
+    deleted = "table_delete lpm_table 1\ntable_delete lpm_table 0\ntable_add lpm_table found 10.1.0.0/16 => 7\n"
+    assert values(deleted) == [none, 7, 3, 4]
+    assert values(f"{deleted}table_modify lpm_table found {again} => 8\n") == [none, 8, 3, 4]
+    assert values(f"{deleted}table_delete lpm_table {again}\n") == [none, none, 3, 4]
+    assert values(f"{deleted}table_add lpm_table found 10.0.0.0/16 => 9\ntable_delete lpm_table {again | 1}\n") == [none, 7, 3, 4]
+    assert values("table_clear lpm_table\n" + added + "table_delete lpm_table 2\n") == [1, 2, none, 4]  # it begins with 0 again
+    for wrong in ("table_delete lpm_table 4", f"{deleted}table_delete lpm_table 0", "table_modify lpm_table found -1 => 1"):
+        with pytest.raises(UserError, match="table 'TheIngress.lpm_table' has no entry with the handle (4|0|-1); there are: "):
+            values(f"{wrong}\n")
+    with pytest.raises(UserError, match="a handle is a whole number, not 'found'"):
+        values("table_modify lpm_table found found => 1\n")
+
+
+def test_a_direct_meter_keeps_its_rates_when_its_entry_is_modified() -> None:
+    entries = machine_programs.COMMANDS["state"]
+    rates = "meter_set_rates entry_meter 1 0.001:2 0.002:4\n"
+    added = [line for line in entries.splitlines() if "direct" in line]
+    action = added[1].split()[2]
+    parameters = added[1].partition("=>")[2]
+    _, made = machine("state", f"{entries}{rates}table_modify direct {action} 1 => {parameters}\n")
+    assert colors(made, 9, 2, [0] * 6) == [0, 0, 1, 1, 2, 2]
+
+
 def test_an_entry_that_is_removed_is_not_found() -> None:
     """And what it hid is found again."""
     read, made = machine("tables", "table_add lpm_table found 10.0.0.0/8 => 1\ntable_add lpm_table found 10.1.0.0/16 => 2\n")

@@ -70,15 +70,33 @@ def law_table(
 
 @group.command("compile")
 def compile_programs(
-    program: Annotated[list[str] | None, typer.Argument(metavar="[PROGRAM]...", help="Names, such as router; all unless given.")] = None,
+    program: Annotated[
+        list[str] | None, typer.Argument(metavar="[PROGRAM]...", help="FILE.p4, yours; or names, such as router; all of p4/ unless given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The JSON of your program; FILE.json beside it unless given.", show_default=False)
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Compile nothing; say which committed JSON is not of its sources.")] = False,
 ) -> None:
-    """Compile the programs of p4/ again (needs p4c-bm2-ss on the PATH): their JSON, and p4/compiled.yaml with what it was made of."""
+    """Compile a program of yours for scenarios, or those of p4/ again: their JSON, and p4/compiled.yaml with what it was made of.
+
+    Needs p4c-bm2-ss on the PATH; docs/how-to/p4-program.md says how to get it.
+    """
     import sys
 
+    from penstock.errors import UserError
     from penstock.p4 import compiled
     from penstock.paths import need_checkout
 
+    own = [name for name in program or [] if name.endswith(".p4")]
+    if own:
+        if len(own) != len(program or []) or check or (out and len(own) > 1):
+            raise UserError("p4 compile: takes files of yours alone, without --check; and one of them with --out")
+        for name in own:
+            print(compiled.compile_own(Path(name), out))
+        return
+    if out is not None:
+        raise UserError(f"--out {out}: is for a FILE.p4 of yours")
     need_checkout("p4 compile")
     names = compiled.chosen(program or [])
     if check:

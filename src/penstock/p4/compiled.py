@@ -15,6 +15,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from penstock.basics import children
+from penstock.basics.growing import growing
 from penstock.basics.suggest import nearest
 from penstock.errors import ToolError, UserError
 from penstock.p4 import FOLDER
@@ -26,8 +27,8 @@ PROGRAMS = ("port_codel", "port_codel_ecn", "port_codel_ingress", "router", "rou
 RECORD = FOLDER / "compiled.yaml"
 COLUMNS = 140
 HOW_TO_GET_IT = (
-    f"{COMPILER} is not on the PATH: install p4lang's packages (p4lang-p4c, and p4lang-bmv2 for simple_switch; "
-    "https://github.com/p4lang/p4c has the lines for Debian and Ubuntu), or build p4c from source"
+    f"{COMPILER} is not on the PATH: Debian, Ubuntu and PyPI have no package of it, so install p4lang's own (p4lang-p4c, and p4lang-bmv2 "
+    "for simple_switch; docs/how-to/p4-program.md has the lines), use their container p4lang/p4c, or build p4c from source"
 )
 
 
@@ -117,6 +118,25 @@ def compile_all(names: Sequence[str]) -> list[str]:
     return [*written, shown(RECORD)]
 
 
+def compile_own(source: Path, out: Path | None) -> Path:
+    """Compile a program of anyone, which may include those of p4/; return the file of its JSON: beside it unless given. Raises UserError
+    for what is not there, and for what the compiler refuses."""
+    if not source.is_file():
+        raise UserError(f"{source}: there is no such file")
+    if shutil.which(COMPILER) is None:
+        raise UserError(HOW_TO_GET_IT)
+    path = out or source.with_suffix(".json")
+    if path.suffix != ".json" or path.is_dir():
+        raise UserError(f"--out {path}: must be a file whose name ends with .json")
+    try:
+        text = laid_out(compiled("", source.resolve()))
+    except ToolError as error:
+        raise UserError(str(error)) from None
+    with growing(path.parent) as folder:
+        (folder / path.name).write_text(text)
+    return path
+
+
 def compiled(program: str, source: Path | None = None) -> Any:
     """Return the JSON that the compiler makes of a program of p4/, or of `source`. Raises ToolError."""
     with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +144,8 @@ def compiled(program: str, source: Path | None = None) -> Any:
         file = source or Path(f"{program}.p4")
         done = children.run([COMPILER, *OPTIONS, "-I", str(FOLDER), "-o", str(out), str(file)], cwd=FOLDER)
         if done.returncode != 0 or not out.is_file():
-            raise ToolError(f"{COMPILER} refuses {shown(FOLDER / file)}:\n{(done.stdout + done.stderr).strip()}")
+            refused = shown(FOLDER / file) if source is None else source
+            raise ToolError(f"{COMPILER} refuses {refused}:\n{(done.stdout + done.stderr).strip()}")
         return _without_places(json.loads(out.read_text()))
 
 
