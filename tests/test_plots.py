@@ -120,12 +120,19 @@ def test_an_own_figure_of_each_kind(tmp_path: Path) -> None:
         Figure("bars", "b", "Port", "Packets", [Line(name, ["a", "b", "c"], [1, None, 3], "bars") for name in "xy"]),
         Figure("points", "p", "Time (s)", "Delay (us)", [Line("p", [0, 1, 2], [0.0, 1.0, 10.0], "points", [0.1, None, 0.2])], "xy"),
         Figure("many", "m", "x (s)", "y (s)", [Line(f"curve {n}", [0, 1], [n, 1]) for n in range(10)]),
+        Figure("halves", "h", "Queue", "s", [Line("mean", ["a", "b", "c"], [None, 2, 3], "bars", [None, 0.5, 0.25])]),
+        Figure("labels", "l", "x (s)", "y (s)", [Line("P = 2", [1, 2, 3], [1, None, 3], labels=["S = 1", "S = 2", "S = 4"])], "y"),
         Figure("empty", "e", "x (s)", "y (s)", [Line("none", [0, 1], [None, None])]),
     ]
     files = draw.files(pictures, tmp_path, ["svg"])
-    assert [path.name for path in files] == [f"{name}.svg" for name in ("bars", "points", "many", "empty")]
+    assert [path.name for path in files] == [f"{name}.svg" for name in ("bars", "points", "many", "halves", "labels", "empty")]
     found = text_of(files[2])
     assert all(f"curve {n}" in found for n in range(10))
+    # Error bars are as high as they should be, at the bars that are there; so are words.
+    paths = re.findall(r'<path d="([^"]*)" clip-path[^>]*style="fill: none; stroke: #333333', files[3].read_text())
+    heights = [abs(float(a) - float(b)) for text in paths for a, b in [re.findall(r"[ML] [\d.]+ ([\d.]+)", text)]]
+    assert len(heights) == 2 and heights[0] == pytest.approx(2 * heights[1], rel=0.01)
+    assert "S = 1" in text_of(files[4]) and "S = 4" in text_of(files[4]) and "S = 2" not in text_of(files[4])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.basics import groups
 from penstock.commands import app
 from penstock.papers import papers
 
@@ -20,6 +21,10 @@ def paper(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/PAPER unless given.")] = None,
     cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to simulate on, such as tcp://host:8786.")] = None,
+    formats: Annotated[
+        str | None,
+        typer.Option("--format", metavar="LIST", help="Draw the figures, too, into DIR/plots: svg, pdf, or svg,pdf.", show_default=False),
+    ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Make the figures and tables of a paper again, beside the numbers that it states: result.json and report.html."""
@@ -34,7 +39,12 @@ def paper(
     from penstock.papers import Options, check_live, plan
     from penstock.papers.make import make, output_folder
     from penstock.papers.page import stated_rows
+    from penstock.plots import draw
+    from penstock.plots import figure as figure_files
 
+    kinds = draw.formats(formats) if formats is not None else []
+    if kinds:
+        groups.need("paper --format", "plots")
     package, parts = plan(name, figure or [], table or [], section or [])
     if live:
         check_live(package, name, parts)
@@ -51,6 +61,7 @@ def paper(
     except RunError as error:
         console().print(f"The run failed. {error}", style="bold red", markup=False)
         raise typer.Exit(1) from None
+    drawn = draw.into(folder / "plots", figure_files.read(folder), kinds) if kinds else []
     if json_output:
         print(json.dumps(result, allow_nan=False))
         return
@@ -61,4 +72,5 @@ def paper(
         print(f"  {row[0]:<{width}} {row[1]:>10} {row[2]:>10} {row[3]:>9} {row[4]:>10}  {row[5]}".rstrip())
     for text in result["conventions"]:
         print(textwrap.fill(text, 120, initial_indent="  ", subsequent_indent="    "))
-    print(f"  {folder / 'report.html'}")
+    for path in (folder / "report.html", *drawn):
+        print(f"  {path}")

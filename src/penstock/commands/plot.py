@@ -24,13 +24,10 @@ def plot(
     """Draw the figures of results for a paper: axes with units, curves that differ in grey, too; one file each."""
     import json
 
-    from penstock.basics.growing import growing
     from penstock.command_line.console import working
     from penstock.plots import draw, sources
 
-    kinds = [kind.strip() for kind in formats.split(",")]
-    if wrong := next((kind for kind in kinds if kind not in draw.FORMATS), None):
-        raise UserError(f"--format {formats}: {wrong!r} is no format; there are {', '.join(draw.FORMATS)}")
+    kinds = draw.formats(formats)
     if not LEAST_WIDTH <= width <= MOST_WIDTH:
         raise UserError(f"--width {width:g}: must be {LEAST_WIDTH:g} to {MOST_WIDTH:g} inches")
     with working("Reading the results"):
@@ -38,8 +35,7 @@ def plot(
     if not figures:
         raise UserError(f"{folders[0]}: has no figures")
     place = out or folders[0] / "plots"
-    with working("Drawing"), growing(place) as grown:
-        written = [place / path.name for path in draw.files(figures, grown, list(dict.fromkeys(kinds)), width)]
+    written = draw.into(place, figures, kinds, width)
     if json_output:
         found = [{"name": figure.name, "title": figure.title, "curves": [line.name for line in figure.lines]} for figure in figures]
         print(json.dumps({"schema": "penstock.plot/1", "figures": found, "files": [str(path) for path in written]}))

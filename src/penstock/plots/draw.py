@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from penstock.basics import groups
+from penstock.basics.growing import growing
+from penstock.command_line.console import working
 from penstock.errors import UserError
 from penstock.plots.figure import Figure, Line
 
 FORMATS = ("svg", "pdf")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")  # told apart by the colour-blind
 MARKS = "os^Dvx*P"
+HATCHES = ("", "///", "...", "\\\\\\", "xxx")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 WIDTH_INCHES, HEIGHT_SHARE = 5.0, 0.62
 MARKS_OF_A_CURVE = 8
@@ -32,13 +35,27 @@ STYLE: Any = {
 }  # fmt: skip
 
 
-def files(figures: Sequence[Figure], folder: Path, formats: Sequence[str], width: float = WIDTH_INCHES) -> list[Path]:
+def formats(text: str) -> list[str]:
+    """Return the formats that --format names. Raises UserError."""
+    kinds = [kind.strip() for kind in text.split(",")]
+    if wrong := next((kind for kind in kinds if kind not in FORMATS), None):
+        raise UserError(f"--format {text}: {wrong!r} is no format; there are {', '.join(FORMATS)}")
+    return list(dict.fromkeys(kinds))
+
+
+def into(folder: Path, figures: Sequence[Figure], kinds: Sequence[str], width: float = WIDTH_INCHES) -> list[Path]:
+    """Draw figures into a folder, which gets all of them or none; return the files. Raises UserError."""
+    with working("Drawing"), growing(folder) as grown:
+        return [folder / path.name for path in files(figures, grown, kinds, width)]
+
+
+def files(figures: Sequence[Figure], folder: Path, kinds: Sequence[str], width: float = WIDTH_INCHES) -> list[Path]:
     """Write each figure in each format; return the files. Raises UserError where a figure cannot be drawn."""
     groups.need("plots", "plots")
     written = []
     for figure in figures:
         with _drawn(figure, width) as picture:
-            for kind in formats:
+            for kind in kinds:
                 path = folder / f"{figure.name}.{kind}"
                 metadata = {"Date": None} if kind == "svg" else {"CreationDate": None, "ModDate": None}
                 picture.savefig(path, format=kind, metadata=metadata, bbox_inches="tight")
@@ -91,13 +108,16 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
             axes.set_xscale("log")
         if "y" in figure.log:
             axes.set_yscale("log")
-    of = [_numbers(line, places, figure.log) for line in lines]
+    numbers = [_numbers(line, places, figure.log) for line in lines]
+    of = [(x, y) for x, y, _ in numbers]
     depth = coinciding(of, "y" in figure.log)
-    for index, (line, (x, y)) in enumerate(zip(lines, of, strict=True)):
+    for index, (line, (x, y, there)) in enumerate(zip(lines, numbers, strict=True)):
         colour = COLOURS[index % len(COLOURS)]
         if line.kind == "bars":
             share = 0.8 / len(bars)
-            axes.bar(x + share * (bars.index(line) - (len(bars) - 1) / 2), y, share, label=line.name, color=colour)
+            places_of_bars = x + share * (bars.index(line) - (len(bars) - 1) / 2)
+            axes.bar(places_of_bars, y, share, label=line.name, color=colour, hatch=HATCHES[index % len(HATCHES)], edgecolor="white")
+            _errors(axes, line, there, places_of_bars, y, "#333333")
             continue
         # Of curves in one place each is thinner than the one below it.
         thick = 1.4 + 1.6 * depth[index]
@@ -115,9 +135,10 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
         marked = None if len(lines) == 1 and len(x) > 2 * MARKS_OF_A_CURVE else mark
         axes.plot(x, y, linestyle=DASHES[(index + turn) % len(DASHES)], marker=marked, markevery=(first, every),
                   drawstyle="steps-post" if line.kind == "steps" else "default", **style)  # fmt: skip
-        if line.error and any(line.error):
-            half = np.array([0.0 if value is None else value for value in line.error])
-            axes.errorbar(x, y, yerr=half[: len(y)], fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+        _errors(axes, line, there, x, y, colour)
+        labels = np.array(line.labels)[there].tolist() if line.labels else []
+        for place, height, text in zip(x, y, labels, strict=False):
+            axes.annotate(text, (place, height), xytext=(0, 4), textcoords="offset points", ha="center", fontsize=7)
     if words:
         step = max(1, -(-len(places) // 12))
         axes.set_xticks(range(0, len(places), step), places[::step], rotation=30 if max(map(len, places)) > 6 else 0, ha="right")
@@ -128,6 +149,13 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
         below = len(lines) > MOST_IN_LEGEND_INSIDE
         where = {"loc": "outside lower center", "ncols": max(1, int(width // 1.6))} if below else {"loc": "best"}
         (axes.figure if below else axes).legend(title=figure.legend or None, **where)
+
+
+def _errors(axes: Any, line: Line, there: Any, x: Any, y: Any, colour: str) -> None:
+    """Draw what a line has of error bars, of the points that are `there`."""
+    if line.error and any(line.error):
+        half = np.array([0.0 if value is None else value for value in line.error])
+        axes.errorbar(x, y, yerr=half[there], fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
 
 
 def _thousands(axes: Any, figure: Figure, lines: Sequence[tuple[Any, Any]], words: bool) -> None:
@@ -141,8 +169,8 @@ def _thousands(axes: Any, figure: Figure, lines: Sequence[tuple[Any, Any]], word
             axis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _numbers(line: Line, places: list[str], log: str) -> tuple[Any, Any]:
-    """Return a line as numbers; nothing stands for what is not there, or not on a logarithmic axis."""
+def _numbers(line: Line, places: list[str], log: str) -> tuple[Any, Any, Any]:
+    """Return a line as numbers, without what is not there, or not on a logarithmic axis; and of which of its points they are."""
     y = np.array([math.nan if value is None else float(value) for value in line.y])
     if places:
         x = np.array([float(places.index(str(value))) for value in line.x])
@@ -153,7 +181,7 @@ def _numbers(line: Line, places: list[str], log: str) -> tuple[Any, Any]:
     if "x" in log and not places:
         x = np.where(x > 0, x, math.nan)
     there = np.isfinite(x) & np.isfinite(y)  # a curve goes on over an interval in which nothing left
-    return x[there], y[there]
+    return x[there], y[there], there
 
 
 def coinciding(lines: Sequence[tuple[Any, Any]], log: bool) -> list[int]:

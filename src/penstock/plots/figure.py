@@ -22,13 +22,14 @@ Kind = Literal["line", "points", "steps", "bars"]
 
 @dataclass(frozen=True)
 class Line:
-    """A curve, or single points; None: nothing there. `error`: half the heights of its bars."""
+    """A curve, or single points; None: nothing there. `error`: half the heights of its bars; `labels`: words at its points."""
 
     name: str
     x: list[Any]
     y: list[float | None]
     kind: Kind = "line"
     error: list[float | None] | None = None
+    labels: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ def _of_traces(title: str, plot: Mapping[str, Any]) -> Figure:
     def words(axis: str) -> str:
         given = plot[axis].get("title", "")
         text = str(given.get("text", "") if isinstance(given, Mapping) else given)
+        if axis == "y" and not text:
+            text = str(plot.get("title", ""))  # where that says what is shown, as "flip-flops"
         return re.sub(r", ([^,()]+)$", r" (\1)", text)  # "latency, us" is "latency (us)" on paper
 
     log = "".join(axis for axis in "xy" if plot[axis].get("type") == "log")
@@ -113,5 +116,7 @@ def _of_traces(title: str, plot: Mapping[str, Any]) -> Figure:
         step = trace.get("line", {}).get("shape", "").startswith("hv")
         kind: Kind = "bars" if trace.get("type") == "bar" else "points" if "lines" not in mode else "steps" if step else "line"
         error = trace.get("error_y", {}).get("array")
-        lines.append(Line(str(trace.get("name", "")), list(trace["x"]), list(trace["y"]), kind, None if error is None else list(error)))
+        labels = [str(text) for text in trace["text"]] if "text" in mode else None
+        name, halves = str(trace.get("name", "")), None if error is None else list(error)
+        lines.append(Line(name, list(trace["x"]), list(trace["y"]), kind, halves, labels))
     return Figure(file_name(title), title, words("x"), words("y"), lines, log, zero=plot["y"].get("rangemode") == "tozero")
