@@ -25,6 +25,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import metrics
 from penstock.designs.access_edge.control.answers import STATUS, Query, as_error, as_json, delay, known, settings, wanted
+from penstock.designs.access_edge.control.history import INTERVAL_SECONDS
 from penstock.designs.access_edge.control.keys import read
 from penstock.designs.access_edge.control.looks import Looks
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant, Subscriber, check_version
@@ -56,6 +57,7 @@ class Site:
         self._plant, self._sweep, self._looks = plant, sweep, Looks(plant, sweep)
         self.get: dict[str, Callable[[Query], Any]] = {
             "/api/totals": self._totals, "/api/top": self._top, "/api/subscriber": self._subscriber, "/api/search": self._search,
+            "/api/history": self._history,
         }  # fmt: skip
         self.post: dict[str, Callable[[Any], Any]] = {"/api/gate": self._gate}
 
@@ -193,6 +195,13 @@ class Site:
             "tells_sojourn": plant.facts.sojourn,
             "queues": queues,
         }
+
+    def _history(self, query: Query) -> Any:
+        known(query, "name")
+        place = self._plant.find(wanted(query, "name"))
+        with self._sweep.done:
+            found = self._sweep.history.of(place)
+        return {"interval_seconds": INTERVAL_SECONDS, "points": [vars(point) for point in found]}
 
     def _search(self, query: Query) -> Any:
         known(query, "q")

@@ -84,14 +84,19 @@ MOST_TOGETHER = 128  # rows of such a statement
 RECENT_BYTES = 32 << 20
 
 
+class TakenError(UserError):
+    """Another server has the store."""
+
+
 class Intent:
     """The store. One writer at a time: its caller holds a lock."""
 
-    def __init__(self, path: Path | None) -> None:
-        """Open the file, or make it; None: in memory, gone with the process. Raises UserError."""
+    def __init__(self, path: Path | None, patience_seconds: float = 5.0) -> None:
+        """Open the file, or make it; None: in memory, gone with the process. Raises UserError; TakenError where another server has it for
+        longer than one is patient."""
         self.path = path
         try:
-            self._db = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None, timeout=5)
+            self._db = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None, timeout=patience_seconds)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
@@ -109,11 +114,11 @@ class Intent:
                 "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM audit), (SELECT COALESCE(MAX(id), 0) FROM refused))"
             ).fetchone()
         except sqlite3.Error as error:
-            raise UserError(f"{path}: {self._words(error)}") from None
-
-    @staticmethod
-    def _words(error: sqlite3.Error) -> str:
-        return "another server has it" if "locked" in str(error) else f"is no store of a control plane ({error})"
+            with contextlib.suppress(AttributeError):
+                self._db.close()
+            if "locked" in str(error):
+                raise TakenError(f"{path}: another server has it") from None
+            raise UserError(f"{path}: is no store of a control plane ({error})") from None
 
     def _migrate(self) -> None:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()

@@ -11,6 +11,7 @@ import bisect
 import contextlib
 import itertools
 import logging
+import re
 import sqlite3
 import threading
 import time
@@ -265,17 +266,24 @@ class Plant:
     ) -> list[Subscriber]:
         """Return at most `count` subscribers behind a name, by name; `matches`: only at places that have a key like this."""
         with self.lock:
-            places = None if matches is None else {place for place, keys in self.keys.of.items() if any(map(matches, keys))}
-            if self._by_name is None:
-                self._by_name = sorted(self.index_of)
-            found: list[int] = []
-            for name in itertools.islice(self._by_name, bisect.bisect_right(self._by_name, after), None):
-                index = self.index_of[name]
-                if contains in name and (node is None or self.node_of[index] == node) and (places is None or index in places):
-                    found.append(index)
-                    if len(found) == count:
-                        break
-            return [self.intent.get(index) for index in found]
+            found = itertools.islice(self._fitting(after, node, contains, matches), count)
+            return [self.intent.get(self.index_of[name]) for name in found]
+
+    def named(self, node: int | None, contains: str, matches: Callable[[int], bool] | None, plan: str) -> list[str]:
+        """Return the names of all subscribers that fit, as in `page`; `plan`: only those who have it, unless empty."""
+        with self.lock:
+            found = self._fitting("", node, contains, matches)
+            return [name for name in found if not plan or self.plans.of.get(self.index_of[name]) == plan]
+
+    def _fitting(self, after: str, node: int | None, contains: str, matches: Callable[[int], bool] | None) -> Iterator[str]:
+        """Yield names, in their order, with the lock held."""
+        places = None if matches is None else {place for place, keys in self.keys.of.items() if any(map(matches, keys))}
+        if self._by_name is None:
+            self._by_name = sorted(self.index_of)
+        for name in itertools.islice(self._by_name, bisect.bisect_right(self._by_name, after), None):
+            index = self.index_of[name]
+            if contains in name and (node is None or self.node_of[index] == node) and (places is None or index in places):
+                yield name
 
     def change(self, makers: Sequence[Maker], all_or_nothing: bool = True, once: Once | None = None) -> Done:
         """Do many changes. A maker returns the subscriber as it shall be, or the name of one to be deleted, and raises Problem; it is
@@ -293,6 +301,23 @@ class Plant:
             self._do([request])
         request.check()
         return request.done
+
+    def change_all(
+        self, chosen: Callable[[], Sequence[str]], maker: Callable[[str], Maker], dry_run: bool = False, once: Once | None = None
+    ) -> Done:
+        """Change all subscribers whose names `chosen` returns, called with the lock held: in one transaction, or none of them. `dry_run`:
+        make all of it, and undo it before store and device have heard of it. Raises Problem, which names the subscriber."""
+        with self.lock:
+            names = list(chosen())
+            request = Request([maker(name) for name in names], True, Done(), once, self._entry())
+            if not dry_run:
+                self._do([request])
+            elif self._make(request):
+                self._undo(request.batch)
+            if isinstance(request.problem, Problem):
+                request.problem = _of_whom(request.problem, names)
+            request.check()
+            return request.done
 
     @contextlib.contextmanager
     def noting(self, entry: Entry, status: Callable[[], str]) -> Iterator[None]:
@@ -980,6 +1005,15 @@ class Plant:
 
         found = [registers.code_rate(part(word, "mantissa"), part(word, "exponent"), self.facts.clock_hz) for word in words.tolist()]
         return [np.inf if rate is None else rate for rate in found]
+
+
+def _of_whom(problem: Problem, names: Sequence[str]) -> Problem:
+    """Return a problem of an item with the subscriber's name in place of the item's number."""
+    found = re.match(r"changes\[(\d+)\]\.?", problem.field)
+    if not found and len(names) != 1:
+        return problem
+    name, field_of = (names[int(found[1])], problem.field[found.end() :]) if found else (names[0], problem.field)
+    return Problem(problem.code, f"{problem.message} (subscriber {name!r})", field_of)
 
 
 def _share(applied: common_pb2.Applied, requests: list[Request], each: int) -> None:

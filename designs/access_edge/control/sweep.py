@@ -22,6 +22,7 @@ from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import busiest, memory
 from penstock.designs.access_edge.control import found as headers
 from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.history import History
 from penstock.designs.access_edge.control.plant import NONE, Plant
 from penstock.driver.carrier import READ, TIME, WAIT, WRITE, Carrier, CarrierError
 
@@ -175,6 +176,8 @@ class Sweep:
         self._by_node_times: NDArray[np.int64] = np.zeros(shape[:2], dtype=np.int64)  # ns of the device; 0: not read yet
         self._by_node_at, self._by_node_took = 0.0, 0.0  # time.monotonic() of the last reading; seconds that it took
         self.headers = headers.Found() if plant.facts.header_profiles else None
+        kept = Path(f"{plant.intent.path}-history") if plant.intent.path else None
+        self.history = History(plant.facts.subscribers, kept, plant.intent.seed())
         self._load()
         plant.before_kinds = self.look_at_headers  # profiles change what their counters are of
         self._stop = threading.Event()
@@ -294,6 +297,7 @@ class Sweep:
         with self.done:  # sums and their parts are shown together
             self._take_drops(*drops)
             self._add_up(queues)
+            self._note_history()
         self.whole += 1
         self.finished_at = time.monotonic()
 
@@ -421,6 +425,17 @@ class Sweep:
             if count:
                 columns = [np.bincount(at, weights=self.queued[queues, which], minlength=count) for which in (0, 1)]
                 self._queued[level] = np.stack(columns, axis=1).astype(np.int64)
+
+    def _note_history(self) -> None:
+        """Let the history have this sweep: of subscribers of whom all queues were looked at since they came."""
+        each = self._plant.facts.queues_per_subscriber
+        since = self._plant.since
+        looked = (self._of.reshape(-1, each) == since[:, None]).all(axis=1) & self.taken()
+        sent, dropped, queued = (
+            column.reshape(-1, each).sum(axis=1) for column in (self.counts[:, OUT_B], self.counts[:, DROP_P], self.queued[:, 1])
+        )
+        counted = sent, dropped, np.maximum(queued, 0)
+        self.history.look(time.time(), time.monotonic(), np.where(looked, since, NONE), counted)
 
     # ---- durable
 

@@ -9,7 +9,7 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,19 @@ from penstock.v1 import common_pb2, subscribers_pb2
 OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "guarantee", "gate", "bypass", "plan")
 OF_MATCH = ("vlan", "pppoe", "mac", "ipv4", "ipv6", "mpls")
 OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "guarantee", "aqm", "ecn")
+TOP = ("subscribers", "ports", "nodes", "plans")  # of a file of YAML or JSON
 COLUMNS = (*OF_SUBSCRIBER, *OF_MATCH, *(f"queue_{name}" for name in OF_QUEUE))
 ON, OFF = frozenset({"on", "true", "yes", "1"}), frozenset({"off", "false", "no", "0"})
 _TAG = re.compile(r"[.,/ ]\s*")  # between outer and inner VLAN
 Subscriber = subscribers_pb2.Subscriber
+Others = Callable[[str, Mapping[str, Any]], None]  # gets where a file is, and its top level
 Located = tuple[str, Subscriber]  # where an entry stands, and what it says
 
 
-def read(path: Path) -> Iterator[Located]:
-    """Yield the subscribers of a file (`.csv`, `.yaml`, `.yml`, `.json`), each behind where it stands. Raises UserError that begins so."""
-    return once(_entries(path))
+def read(path: Path, others: Others | None = None) -> Iterator[Located]:
+    """Yield the subscribers of a file (`.csv`, `.yaml`, `.yml`, `.json`), each behind where it stands; `others` gets what a file of YAML
+    or JSON has beside them. Raises UserError that begins so."""
+    return once(_entries(path, others))
 
 
 def is_own(path: Path) -> bool:
@@ -55,7 +58,7 @@ def once(entries: Iterable[Located]) -> Iterator[Located]:
         yield where, subscriber
 
 
-def _entries(path: Path) -> Iterator[Located]:
+def _entries(path: Path, others: Others | None) -> Iterator[Located]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -63,20 +66,21 @@ def _entries(path: Path) -> Iterator[Located]:
     if path.suffix == ".csv":
         return _of_csv(path, text)
     if path.suffix in (".yaml", ".yml"):
-        return _of_yaml(path, text)
+        return _of_yaml(path, text, others)
     if path.suffix == ".json":
-        return _of_json(path, text)
+        return _of_json(path, text, others)
     raise UserError(f"{path}: must end with .csv, .yaml, .yml or .json")
 
 
-def write(path: Path, subscribers: Iterable[Subscriber]) -> int:
-    """Write subscribers and return how many; the file is there whole or not at all. Raises UserError."""
+def write(path: Path, subscribers: Iterable[Subscriber], others: Mapping[str, Any] | None = None) -> int:
+    """Write subscribers and return how many; the file is there whole or not at all. `others`: lists that YAML and JSON have before them.
+    Raises UserError."""
     if path.suffix == ".csv":
         text, count = _as_csv(subscribers)
     elif path.suffix in (".yaml", ".yml"):
-        text, count = _as_yaml(subscribers)
+        text, count = _as_yaml(subscribers, others or {})
     elif path.suffix == ".json":
-        text, count = _as_json(subscribers)
+        text, count = _as_json(subscribers, others or {})
     else:
         raise UserError(f"{path}: must end with .csv, .yaml, .yml or .json")
     new = path.with_name(f".{path.name}.new")
@@ -95,7 +99,7 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
         found["index"] = subscriber.index
     found["node"] = subscriber.node
     own = {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight", "guarantee": "guarantee_bps"}
-    found |= {"plan": subscriber.plan} if subscriber.plan else _present(subscriber, own)  # the plan says the rest
+    found |= {"plan": subscriber.plan} if subscriber.plan else present(subscriber, own)  # the plan says the rest
     if subscriber.gate_closed:
         found["gate"] = "closed"
     if subscriber.bypass:
@@ -103,22 +107,22 @@ def as_dict(subscriber: Subscriber) -> dict[str, Any]:
     given = [plain(match) for match in subscriber.matches]
     if given:
         found["match"] = given[0] if len(given) == 1 else given
+    found["queues"] = [plain_queue(queue) for queue in (() if subscriber.plan else subscriber.queues)]
+    return found
+
+
+def plain_queue(queue: common_pb2.QueueSettings) -> dict[str, Any]:
+    """Return the settings of a queue as in YAML."""
     names = {"rate": "rate_bps", "burst": "burst_bytes", "limit_packets": "limit_packets", "limit_bytes": "limit_bytes",
              "class": "traffic_class", "weight": "weight", "guarantee": "guarantee_bps"}  # fmt: skip
-    queues = () if subscriber.plan else subscriber.queues
-    found["queues"] = [_present(queue, names) | _aqm_of(queue) for queue in queues]
-    return found
+    return present(queue, names) | _aqm_of(queue)
 
 
 def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     """Return a subscriber from what YAML or a command says. Raises UserError that begins with `where`."""
-    _known(values, (*OF_SUBSCRIBER, "match", "queues"), where)
+    known(values, (*OF_SUBSCRIBER, "match", "queues"), where)
     made = Subscriber()
-    for key, field, reader in (
-        ("name", "name", _text), ("index", "index", _whole), ("node", "node", _whole), ("rate", "rate_bps", _rate),
-        ("burst", "burst_bytes", _size), ("weight", "weight", _whole), ("guarantee", "guarantee_bps", _rate), ("plan", "plan", _text),
-    ):  # fmt: skip
-        _set(made, field, values, key, reader, where)
+    fill(made, values, where, ("name", "index", "node", "rate", "burst", "weight", "guarantee", "plan"))
     gate = values.get("gate", "open")
     if gate not in ("open", "closed"):
         raise UserError(f"{where}: gate must be open or closed, not {gate!r}")
@@ -134,11 +138,22 @@ def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
     return made
 
 
+def fill(message: Any, values: Mapping[str, Any], where: str, keys: Iterable[str]) -> None:
+    """Put the values of some keys into the fields of a message. Raises UserError that begins with `where`."""
+    of: dict[str, tuple[str, Any]] = {
+        "name": ("name", _text), "index": ("index", _whole), "node": ("node", _whole), "port": ("port", _whole),
+        "rate": ("rate_bps", _rate), "burst": ("burst_bytes", _size), "weight": ("weight", _whole), "guarantee": ("guarantee_bps", _rate),
+        "plan": ("plan", _text),
+    }  # fmt: skip
+    for key in keys:
+        _set(message, of[key][0], values, key, of[key][1], where)
+
+
 def match_of(values: object, where: str) -> subscribers_pb2.Match:
     """Return a match. Raises UserError that begins with `where`."""
     if not isinstance(values, Mapping):
         raise UserError(f"{where}: must be keys with values such as vlan: [100, 7], not {describe(values)}")
-    _known(values, OF_MATCH, where)
+    known(values, OF_MATCH, where)
     made = subscribers_pb2.Match()
     vlan = values.get("vlan")
     if vlan is not None:
@@ -172,7 +187,7 @@ def matches_of_cells(cells: Mapping[str, str], where: str) -> list[dict[str, Any
 
 def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
     """Return the settings of a queue. Raises UserError that begins with `where`."""
-    _known(values, OF_QUEUE, where)
+    known(values, OF_QUEUE, where)
     made = common_pb2.QueueSettings()
     for key, field, reader in (
         ("rate", "rate_bps", _rate), ("burst", "burst_bytes", _size), ("limit_packets", "limit_packets", _whole),
@@ -266,7 +281,7 @@ def _next(path: Path, rows: "csv.DictReader[str]") -> dict[Any, Any] | None:
         raise UserError(f"{path}:{begin}: is no row of CSV ({error}); a quote may not be closed") from None
 
 
-def _of_yaml(path: Path, text: str) -> Iterator[Located]:
+def _of_yaml(path: Path, text: str, others: Others | None) -> Iterator[Located]:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -274,21 +289,24 @@ def _of_yaml(path: Path, text: str) -> Iterator[Located]:
         found = YAML(typ="safe").load(text)
     except YAMLError as error:
         raise UserError(f"{path}: is no YAML ({' '.join(str(error).split())[:120]})") from None
-    yield from _listed(path, found)
+    yield from _listed(path, found, others)
 
 
-def _of_json(path: Path, text: str) -> Iterator[Located]:
+def _of_json(path: Path, text: str, others: Others | None) -> Iterator[Located]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         raise UserError(f"{path}: is no JSON") from None
-    yield from _listed(path, found)
+    yield from _listed(path, found, others)
 
 
-def _listed(path: Path, found: object) -> Iterator[Located]:
+def _listed(path: Path, found: object, others: Others | None) -> Iterator[Located]:
     entries = found.get("subscribers") if isinstance(found, dict) else None
-    if not isinstance(entries, list):
+    if not isinstance(found, dict) or not isinstance(entries, list):
         raise UserError(f"{path}: must have a list `subscribers`")
+    known(found, TOP, str(path))
+    if others is not None:
+        others(str(path), found)
     for number, entry in enumerate(entries):
         where = f"{path}: subscribers[{number}]"
         if not isinstance(entry, dict):
@@ -329,12 +347,12 @@ def _cells(subscriber: Subscriber) -> dict[str, str]:
     return {key: " ".join(values) for key, values in found.items()}
 
 
-def _as_json(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
+def _as_json(subscribers: Iterable[Subscriber], others: Mapping[str, Any]) -> tuple[str, int]:
     entries = [as_dict(subscriber) for subscriber in subscribers]
-    return json.dumps({"subscribers": entries}, indent=1) + "\n", len(entries)
+    return json.dumps({**others, "subscribers": entries}, indent=1) + "\n", len(entries)
 
 
-def _as_yaml(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
+def _as_yaml(subscribers: Iterable[Subscriber], others: Mapping[str, Any]) -> tuple[str, int]:
     from ruamel.yaml import YAML
 
     entries = [as_dict(subscriber) for subscriber in subscribers]
@@ -342,11 +360,12 @@ def _as_yaml(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
     yaml = YAML(typ="safe")
     yaml.default_flow_style = None
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.dump({"subscribers": entries}, file)
+    yaml.dump({**others, "subscribers": entries}, file)
     return file.getvalue(), len(entries)
 
 
-def _present(message: Any, names: Mapping[str, str]) -> dict[str, Any]:
+def present(message: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that a message has, as in YAML."""
     found: dict[str, Any] = {}
     for key, field in names.items():
         if message.HasField(field):
@@ -372,7 +391,8 @@ def _set(message: Any, field: str, values: Mapping[str, Any], key: str, reader: 
         put(message, field, reader(values[key], f"{where}: {key}"), f"{where}: {key}")
 
 
-def _known(values: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+def known(values: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    """Raise UserError for a key that is none of these."""
     wrong = next((str(key) for key in values if key not in names), None)
     if wrong is not None:
         raise UserError(f"{where}: {wrong} is nothing that is known here; there are {', '.join(names)}")

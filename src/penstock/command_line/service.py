@@ -60,6 +60,7 @@ class ServiceFile(Model):
     device: StrictStr | None = Field(None, description="The socket of a device in another process.")
     listen: Annotated[tuple[StrictStr, ...], BeforeValidator(_listed)] = Field((), description="An address, or a list of them.")
     store: StrictStr | None = Field(None, description="Where the intent is kept.")
+    standby: bool = Field(False, description="Wait as long as another server has the store: `--standby`.")
     http: StrictStr | None = Field(None, description="Address of page and metrics.")
     tls: TlsFiles | None = Field(None, description="For addresses that are not local.")
     radius: RadiusFile | None = Field(None, description="Sessions by RADIUS.")

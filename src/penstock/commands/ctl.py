@@ -171,6 +171,74 @@ def set_subscriber(
         _show([client.subscribers.Update(request)], as_json)
 
 
+@subscriber.command("change")
+def change_many(
+    of_plan: Annotated[str, typer.Option(metavar="NAME", help="Those who have this plan.", show_default=False)] = "",
+    of_node: Annotated[int | None, typer.Option(help="Those of this access node.", show_default=False)] = None,
+    contains: Annotated[str, typer.Option(help="Those with this in their names.", show_default=False)] = "",
+    of_match: Annotated[str, typer.Option(help='Those of such headers: "vlan 100", an address, a network.', show_default=False)] = "",
+    everyone: Annotated[bool, typer.Option("--all", help="All there are.")] = False,
+    node: Annotated[int | None, typer.Option(help="Move them to this access node.", show_default=False)] = None,
+    rate: Annotated[str | None, typer.Option(help='Such as 100Mbit/s, or "none".', show_default=False)] = None,
+    burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
+    weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    guarantee: Annotated[str | None, typer.Option(help='Such as 20Mbit/s, or "none".', show_default=False)] = None,
+    queue: Queues = None,
+    bypass: Bypass = None,
+    gate: Annotated[str | None, typer.Option(help="open or closed.", show_default=False)] = None,
+    plan: PlanName = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; say who would be changed, or what is wrong.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Change what is named of all subscribers that fit --of-plan, --of-node, --contains and --of-match: all of them, or none."""
+    from penstock.v1 import subscribers_pb2 as pb
+
+    given = {"node": node, "rate_bps": rate, "burst_bytes": burst, "weight": weight, "guarantee_bps": guarantee, "queues": queue}
+    given |= {"bypass": bypass, "gate_closed": gate, "plan": plan}
+    fields = [field for field, value in given.items() if value is not None]
+    options = "--node, --rate, --burst, --weight, --guarantee, --queue, --bypass, --gate or --plan"
+    if not fields:
+        raise UserError(f"subscriber change: says nothing to change; give {options}")
+    own: dict[str, Any] = {"rate": rate, "burst": burst, "weight": weight, "guarantee": guarantee}
+    own |= {"bypass": bypass, "gate": gate, "plan": plan}
+    wanted = _wanted("all", node or 0, {key: None if value == "none" else value for key, value in own.items()}, queue)
+    request = pb.BulkUpdateRequest(subscriber=wanted, all=everyone, dry_run=dry_run)
+    request.update_mask.paths.extend(fields)
+    _put(request, ("--of-plan", "plan", of_plan or None), ("--of-node", "node", of_node), ("--of-match", "match", of_match or None))
+    _put(request, ("--contains", "name_contains", contains or None))
+    with _client() as client:
+        done = client.subscribers.BulkUpdate(request)
+    if as_json:
+        print(json.dumps(_plain(done)))
+        return
+    for name in done.names if dry_run else ():
+        print(name)
+    if dry_run and len(done.names) < done.subscribers:
+        print(f"... and {done.subscribers - len(done.names):,} more")
+    cost = "" if dry_run else f" with {done.applied.bus_writes:,} register writes"
+    print(f"{done.subscribers:,} subscribers {'would be changed' if dry_run else 'changed'}{cost}")
+
+
+@subscriber.command("history")
+def history(name: Name, as_json: Json = False) -> None:
+    """Show the last day of a subscriber, by intervals of five minutes: rate, drops, most that was queued."""
+    from datetime import datetime
+
+    from penstock.v1 import counters_pb2
+
+    request = _put(counters_pb2.HistoryRequest(), ("NAME", "subscriber", name))
+    with _client() as client:
+        found = client.counters.History(request)
+    if as_json:
+        print(json.dumps(_plain(found)))
+        return
+    rows = [
+        (f"{datetime.fromtimestamp(point.at):%Y-%m-%d %H:%M}", _bps(point.rate_bps), f"{point.dropped_packets:,}",
+         f"{point.most_queued_bytes:,}") for point in found.points
+    ]  # fmt: skip
+    _table(("from", "rate", "dropped", "most queued (byte)"), rows)
+
+
 @subscriber.command("show")
 def show(name: Name, as_json: Json = False) -> None:
     """Show a subscriber, its queues and their counters of this moment."""
@@ -572,18 +640,21 @@ def import_file(
 ) -> None:
     """Create or replace the subscribers of a file."""
     from penstock.command_line.console import working
-    from penstock.designs.access_edge.control import openconfig, tables
+    from penstock.designs.access_edge.control import openconfig, parents, tables
+    from penstock.designs.access_edge.control.client import sentence
     from penstock.v1 import device_pb2
 
     with contextlib.ExitStack() as stack:
         say = stack.enter_context(working(f"{file}: reading"))
         standard = file.suffix == ".json" and not tables.is_own(file)
-        entries, left = openconfig.read(file) if standard else (list(_read(tables.read(file), f"{file}: reading", say)), [])
+        others = parents.Parents()
+        entries, left = openconfig.read(file) if standard else (list(_read(tables.read(file, others.take), f"{file}: reading", say)), [])
         client = stack.enter_context(_client(entries))
         if standard and not client.device.Get(device_pb2.GetDeviceRequest()).guarantees:
             left += openconfig.without_guarantees(entries)
         for words in left:
             typer.echo(f"penstock: {file}: {words}", err=True)
+        changed = others.bring(client, lambda where, error: UserError(f"{where}: {sentence(error)}"))
         done = client.provision(_sent(entries, f"{file}: sending", say), all_or_nothing)
         _warn_of_memory(client)
     if as_json:
@@ -593,7 +664,8 @@ def import_file(
         typer.echo(f"penstock: {where}: {one.name}: {failure.message}", err=True)
     if not as_json:
         applied = done.applied
-        print(f"{applied.subscribers:,} subscribers, {applied.queues:,} queues set with {applied.bus_writes:,} register writes")
+        more = "".join(f", {count:,} {key}" for key, count in changed.items() if count)
+        print(f"{applied.subscribers:,} subscribers, {applied.queues:,} queues set with {applied.bus_writes:,} register writes{more}")
     if done.failed:
         raise typer.Exit(1)
 
@@ -628,11 +700,11 @@ def _warn_of_memory(client: "Client") -> None:
 
 @group.command()
 def export(file: Annotated[Path, typer.Argument(help="CSV, YAML or JSON to write.", show_default=False)]) -> None:
-    """Write all subscribers to a file, which `import` takes."""
-    from penstock.designs.access_edge.control import tables
+    """Write all subscribers to a file, which `import` takes; YAML and JSON with ports, nodes and plans."""
+    from penstock.designs.access_edge.control import parents, tables
 
     with _client() as client:
-        count = tables.write(file, client.list())
+        count = tables.write(file, client.list(), parents.of(client).plain())
     print(f"{count:,} subscribers in {file}")
 
 

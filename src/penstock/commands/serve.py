@@ -64,6 +64,9 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Begin with this backup (`ctl backup`) in place of the store.", show_default=False),
     ] = None,
+    standby: Annotated[
+        bool, typer.Option("--standby", help="Wait as long as another server has the store, and take over when that one has ended.")
+    ] = False,
     http: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Web page and Prometheus metrics; loopback only.", show_default=False)
     ] = None,
@@ -99,7 +102,7 @@ def serve(
         scenario, pcie, device = (None if name is None else Path(name) for name in (file.scenario, file.pcie, file.device))
         settings = [*file.set, *(settings or [])]
     engine, http, listen = engine or file.engine or "model", http or file.http, listen or list(file.listen)
-    store = store or (Path(file.store) if file.store else None)
+    store, standby = store or (Path(file.store) if file.store else None), standby or file.standby
     if file.tls:
         names = (file.tls.certificate, file.tls.key, file.tls.clients)
         tls_cert, tls_key, tls_clients = (given or Path(name) for given, name in zip((tls_cert, tls_key, tls_clients), names, strict=True))
@@ -137,13 +140,17 @@ def serve(
         from penstock.designs.design import Serving
         from penstock.driver import places
 
+        if standby and (store is None or restore is not None):
+            raise UserError("--standby needs --store, the file of the server that it stands by for, and takes no --restore")
         if store is not None and not store.parent.is_dir():
             raise UserError(f"--store {store}: there is no folder {store.parent}")
         kept = store or Path("results") / name / "intent.sqlite"
         kept.parent.mkdir(parents=True, exist_ok=True)
         certificates: Any = tls if all(tls) else None
         by_radius = (radius, radius_secret) if radius and radius_secret else None
-        serving = Serving(tuple(listen or [places.control()]), kept, http, certificates, tls_revoked, line_bps, plan, restore, by_radius)
+        waits = (lambda: ready(f"Standing by: another server has {kept}; Ctrl-C ends it.")) if standby else None
+        at = tuple(listen or [places.control()])
+        serving = Serving(at, kept, http, certificates, tls_revoked, line_bps, plan, restore, by_radius, waits)
         control.serve(carrier, serving, lambda at: ready(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
 
 

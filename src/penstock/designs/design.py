@@ -150,6 +150,7 @@ class Serving:
     plan: Any = None  # of the scenario whose device it is, if any (Plan)
     restore: Path | None = None  # a backup that takes the place of the store
     radius: tuple[str, Path] | None = None  # HOST:PORT for RADIUS, and the file of its secret
+    standby: Callable[[], None] | None = None  # wait as long as another server has the store; called when that begins
 
 
 @dataclass(frozen=True)

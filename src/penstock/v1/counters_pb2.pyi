@@ -221,3 +221,28 @@ class TopResponse(_message.Message):
     QUEUES_FIELD_NUMBER: _ClassVar[int]
     queues: _containers.RepeatedCompositeFieldContainer[TopResponse.Entry]
     def __init__(self, queues: _Optional[_Iterable[_Union[TopResponse.Entry, _Mapping]]] = ...) -> None: ...
+
+class HistoryRequest(_message.Message):
+    __slots__ = ("subscriber",)
+    SUBSCRIBER_FIELD_NUMBER: _ClassVar[int]
+    subscriber: str
+    def __init__(self, subscriber: _Optional[str] = ...) -> None: ...
+
+class HistoryResponse(_message.Message):
+    __slots__ = ("interval_seconds", "points")
+    class Point(_message.Message):
+        __slots__ = ("at", "rate_bps", "dropped_packets", "most_queued_bytes")
+        AT_FIELD_NUMBER: _ClassVar[int]
+        RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+        DROPPED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+        MOST_QUEUED_BYTES_FIELD_NUMBER: _ClassVar[int]
+        at: int
+        rate_bps: int
+        dropped_packets: int
+        most_queued_bytes: int
+        def __init__(self, at: _Optional[int] = ..., rate_bps: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., most_queued_bytes: _Optional[int] = ...) -> None: ...
+    INTERVAL_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    interval_seconds: int
+    points: _containers.RepeatedCompositeFieldContainer[HistoryResponse.Point]
+    def __init__(self, interval_seconds: _Optional[int] = ..., points: _Optional[_Iterable[_Union[HistoryResponse.Point, _Mapping]]] = ...) -> None: ...

@@ -49,6 +49,11 @@ class CountersStub:
                 request_serializer=penstock_dot_v1_dot_counters__pb2.TopRequest.SerializeToString,
                 response_deserializer=penstock_dot_v1_dot_counters__pb2.TopResponse.FromString,
                 _registered_method=True)
+        self.History = channel.unary_unary(
+                '/penstock.v1.Counters/History',
+                request_serializer=penstock_dot_v1_dot_counters__pb2.HistoryRequest.SerializeToString,
+                response_deserializer=penstock_dot_v1_dot_counters__pb2.HistoryResponse.FromString,
+                _registered_method=True)
 
 
 class CountersServicer:
@@ -74,6 +79,13 @@ class CountersServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def History(self, request, context):
+        """The last day of a subscriber.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CountersServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -91,6 +103,11 @@ def add_CountersServicer_to_server(servicer, server):
                     servicer.Top,
                     request_deserializer=penstock_dot_v1_dot_counters__pb2.TopRequest.FromString,
                     response_serializer=penstock_dot_v1_dot_counters__pb2.TopResponse.SerializeToString,
+            ),
+            'History': grpc.unary_unary_rpc_method_handler(
+                    servicer.History,
+                    request_deserializer=penstock_dot_v1_dot_counters__pb2.HistoryRequest.FromString,
+                    response_serializer=penstock_dot_v1_dot_counters__pb2.HistoryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -174,6 +191,33 @@ class Counters:
             '/penstock.v1.Counters/Top',
             penstock_dot_v1_dot_counters__pb2.TopRequest.SerializeToString,
             penstock_dot_v1_dot_counters__pb2.TopResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def History(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/penstock.v1.Counters/History',
+            penstock_dot_v1_dot_counters__pb2.HistoryRequest.SerializeToString,
+            penstock_dot_v1_dot_counters__pb2.HistoryResponse.FromString,
             options,
             channel_credentials,
             insecure,

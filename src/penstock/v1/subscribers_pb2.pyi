@@ -164,6 +164,38 @@ class BatchResponse(_message.Message):
     failed: int
     def __init__(self, failures: _Optional[_Iterable[_Union[BatchResponse.Failure, _Mapping]]] = ..., applied: _Optional[_Union[_common_pb2.Applied, _Mapping]] = ..., failed: _Optional[int] = ...) -> None: ...
 
+class BulkUpdateRequest(_message.Message):
+    __slots__ = ("plan", "node", "name_contains", "match", "all", "subscriber", "update_mask", "dry_run", "request_id")
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    NAME_CONTAINS_FIELD_NUMBER: _ClassVar[int]
+    MATCH_FIELD_NUMBER: _ClassVar[int]
+    ALL_FIELD_NUMBER: _ClassVar[int]
+    SUBSCRIBER_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    plan: str
+    node: int
+    name_contains: str
+    match: str
+    all: bool
+    subscriber: Subscriber
+    update_mask: _field_mask_pb2.FieldMask
+    dry_run: bool
+    request_id: str
+    def __init__(self, plan: _Optional[str] = ..., node: _Optional[int] = ..., name_contains: _Optional[str] = ..., match: _Optional[str] = ..., all: _Optional[bool] = ..., subscriber: _Optional[_Union[Subscriber, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., dry_run: _Optional[bool] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class BulkUpdateResponse(_message.Message):
+    __slots__ = ("subscribers", "names", "applied")
+    SUBSCRIBERS_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    APPLIED_FIELD_NUMBER: _ClassVar[int]
+    subscribers: int
+    names: _containers.RepeatedScalarFieldContainer[str]
+    applied: _common_pb2.Applied
+    def __init__(self, subscribers: _Optional[int] = ..., names: _Optional[_Iterable[str]] = ..., applied: _Optional[_Union[_common_pb2.Applied, _Mapping]] = ...) -> None: ...
+
 class ProvisionRequest(_message.Message):
     __slots__ = ("subscribers", "all_or_nothing")
     SUBSCRIBERS_FIELD_NUMBER: _ClassVar[int]

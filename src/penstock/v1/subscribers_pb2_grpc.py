@@ -70,6 +70,11 @@ class SubscribersStub:
                 request_serializer=penstock_dot_v1_dot_subscribers__pb2.BatchRequest.SerializeToString,
                 response_deserializer=penstock_dot_v1_dot_subscribers__pb2.BatchResponse.FromString,
                 _registered_method=True)
+        self.BulkUpdate = channel.unary_unary(
+                '/penstock.v1.Subscribers/BulkUpdate',
+                request_serializer=penstock_dot_v1_dot_subscribers__pb2.BulkUpdateRequest.SerializeToString,
+                response_deserializer=penstock_dot_v1_dot_subscribers__pb2.BulkUpdateResponse.FromString,
+                _registered_method=True)
         self.Provision = channel.stream_unary(
                 '/penstock.v1.Subscribers/Provision',
                 request_serializer=penstock_dot_v1_dot_subscribers__pb2.ProvisionRequest.SerializeToString,
@@ -124,6 +129,13 @@ class SubscribersServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def BulkUpdate(self, request, context):
+        """The same fields of all subscribers that fit, in one transaction: where one of them cannot be so, none is changed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Provision(self, request_iterator, context):
         """Creates or replaces subscribers as they come; each message is durable when the answer is there. The fastest way to set up a device.
         """
@@ -168,6 +180,11 @@ def add_SubscribersServicer_to_server(servicer, server):
                     servicer.Batch,
                     request_deserializer=penstock_dot_v1_dot_subscribers__pb2.BatchRequest.FromString,
                     response_serializer=penstock_dot_v1_dot_subscribers__pb2.BatchResponse.SerializeToString,
+            ),
+            'BulkUpdate': grpc.unary_unary_rpc_method_handler(
+                    servicer.BulkUpdate,
+                    request_deserializer=penstock_dot_v1_dot_subscribers__pb2.BulkUpdateRequest.FromString,
+                    response_serializer=penstock_dot_v1_dot_subscribers__pb2.BulkUpdateResponse.SerializeToString,
             ),
             'Provision': grpc.stream_unary_rpc_method_handler(
                     servicer.Provision,
@@ -364,6 +381,33 @@ class Subscribers:
             '/penstock.v1.Subscribers/Batch',
             penstock_dot_v1_dot_subscribers__pb2.BatchRequest.SerializeToString,
             penstock_dot_v1_dot_subscribers__pb2.BatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BulkUpdate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/penstock.v1.Subscribers/BulkUpdate',
+            penstock_dot_v1_dot_subscribers__pb2.BulkUpdateRequest.SerializeToString,
+            penstock_dot_v1_dot_subscribers__pb2.BulkUpdateResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.access import Limits, Places, caller
+from penstock.designs.access_edge.control.history import INTERVAL_SECONDS
 from penstock.designs.access_edge.control.memory import Memory
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant
 from penstock.designs.access_edge.control.problems import invalid, missing
@@ -68,6 +69,13 @@ class Counters(counters_pb2_grpc.CountersServicer):
             for counters in queue_counters(sweep, order)
         ]
         return pb.TopResponse(queues=entries)
+
+    def History(self, request: Any, context: grpc.ServicerContext) -> pb.HistoryResponse:
+        """Return the last day of a subscriber."""
+        place = self._plant.find(request.subscriber[:MAX_NAME], "subscriber")
+        with self._sweep.done:
+            found = self._sweep.history.of(place)
+        return pb.HistoryResponse(interval_seconds=INTERVAL_SECONDS, points=[pb.HistoryResponse.Point(**vars(point)) for point in found])
 
     @streams
     def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.WatchResponse]:

@@ -79,6 +79,38 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
             self._plant.note(f"{answer.failed:,} of {len(makers):,} failed: ")
         return answer
 
+    def BulkUpdate(self, request: Any, context: grpc.ServicerContext) -> subscribers_pb2.BulkUpdateResponse:
+        """Change the same fields of all subscribers that fit."""
+        fields = list(request.update_mask.paths)
+        if not fields or "matches" in fields:
+            raise invalid("must name a field at least, and not matches, which no two subscribers have alike", "update_mask")
+
+        def maker(name: str) -> Maker:
+            wanted = Subscriber()
+            wanted.CopyFrom(request.subscriber)
+            wanted.name, wanted.version = name, 0
+            return lambda: self._updated(wanted, fields)
+
+        done = self._plant.change_all(lambda: self._chosen(request), maker, request.dry_run, _once(request, _bulk_answer))
+        if done.answer is not None:
+            return subscribers_pb2.BulkUpdateResponse.FromString(done.answer)
+        return _bulk_answer(done)
+
+    def _chosen(self, request: Any) -> list[str]:
+        """Return the names of those that a bulk change is for. Raises Problem."""
+        node = request.node if request.HasField("node") else None
+        if not (request.all or request.plan or node is not None or request.name_contains or request.match):
+            raise invalid("says of whom: give plan, node, name_contains, match, or all")
+        if request.plan:
+            self._plant.plans.find(request.plan, "plan")
+        matches = searched(request.match)
+        given = ("", None, "", None) if request.all else (request.plan, node, request.name_contains, matches)
+        plan, node, contains, matches = given
+        found = self._plant.named(node, contains, matches, plan)
+        if len(found) > MAX_BATCH:
+            raise invalid(f"would change {len(found):,} subscribers, at most {MAX_BATCH:,} are allowed")
+        return found
+
     def Provision(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers as they come."""
         answer = subscribers_pb2.ProvisionResponse()
@@ -262,6 +294,11 @@ def _failure(failure: Any, before: int = 0) -> subscribers_pb2.BatchResponse.Fai
 def _batch_answer(done: Done) -> subscribers_pb2.BatchResponse:
     failures = [_failure(failure) for failure in done.failures[:MAX_FAILURES]]
     return subscribers_pb2.BatchResponse(failures=failures, failed=len(done.failures), applied=done.applied)
+
+
+def _bulk_answer(done: Done) -> subscribers_pb2.BulkUpdateResponse:
+    names = [subscriber.name for subscriber in done.subscribers[:MAX_FAILURES]]
+    return subscribers_pb2.BulkUpdateResponse(subscribers=len(done.subscribers), names=names, applied=done.applied)
 
 
 def add(total: common_pb2.Applied, more: common_pb2.Applied) -> None:
