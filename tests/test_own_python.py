@@ -196,6 +196,46 @@ def test_a_scheduler_chooses(tmp_path: Path, no_parts: None, wait: str) -> None:
     assert frames[0].time_ns >= begin and len(frames) == 61
 
 
+DRAWS = '''"""Drops a tenth of all packets, whichever."""
+
+def on_enqueue(queue, packet):
+    if rng.random() < 0.1:
+        return "drop"
+'''
+
+
+def test_random_numbers_follow_the_seed(tmp_path: Path, no_parts: None) -> None:
+    """The same seed drops the same packets, another one others; by the scenario's `seed`, by `--seed`, and of a device held open."""
+    (tmp_path / "draws.py").write_text(DRAWS)
+    (tmp_path / "s.yaml").write_text(
+        "name: s\ndevice: { config: demo_64, aqm: draws }\nduration: 20 ms\nseed: 5\n"
+        "queues: [{ id: 0, name: all, aqm: {} }]\ntraffic: [{ constant: { queues: all, rate: 100 Mbit/s, size: 500 } }]\n"
+    )
+
+    def dropped(*more: str) -> list[float]:
+        out = tmp_path / "out"
+        words = ["penstock", "run", "s.yaml", "--with", "draws.py", "--engine", "model", "--packets", "--out", str(out)]
+        command(tmp_path, [*words, *more])
+        from pyarrow import parquet
+
+        rows = parquet.read_table(out / "packets.parquet").to_pydict()
+        assert json.loads((out / "result.json").read_text())["seed"] == (int(more[1]) if more else 5)
+        return [time for time, fate in zip(rows["time_ns"], rows["fate"], strict=True) if fate == "aqm"]
+
+    first = dropped()
+    assert 25 < len(first) < 80 and dropped("--seed", "5") == first and dropped("--seed", "6") != first
+
+    def held(number: int) -> list[int]:
+        given = {"config": "demo_64", "aqm": "draws"}
+        with penstock.open(given, parts=[tmp_path / "draws.py"], seed=number, queues=[{"id": 0, "aqm": {}}]) as device:
+            for length in range(100, 300):
+                device.send(bytes(length), queue=0)
+            device.advance("10 ms")
+            return [len(frame.data) for frame in device.received()]
+
+    assert held(1) == held(1) != held(2) and 150 < len(held(1)) < 195
+
+
 CODEL_LIKE = '''"""Drops what waited for a target for an interval."""
 settings = {"target": "5 ms", "interval": "100 ms"}
 state = {"above_since": None, "next_drop": 0.0, "count": 0}

@@ -47,6 +47,7 @@ from penstock.designs.access_edge.settings.queues import (
 from penstock.designs.access_edge.subscribers import Subscribers
 from penstock.designs.design import Plan
 from penstock.errors import UserError
+from penstock.parts import python
 from penstock.scenarios import network, pcap, tcp, traffic
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
@@ -297,7 +298,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         plan.parents.places.update(own)
     plan.series_given = scenario.report.series is not None
     plan.job = {
-        "device": device_settings(scenario.device, config, engine, document.fail),
+        "device": python.seeded(device_settings(scenario.device, config, engine, document.fail), scenario.seed),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),

@@ -7,6 +7,7 @@ from typing import Any
 from penstock.basics.units import format_rate, format_time_ns
 from penstock.designs.access_edge.registers import DROP_WORDS
 from penstock.designs.design import Table
+from penstock.reports.queues import mean_packets, measured_seconds, utilisation
 
 LEVELS = {"ports": "Ports", "nodes": "Nodes", "subscribers": "Subscribers"}
 BACKLOGGED = 0.5  # share of its time: such a queue was held to its rate
@@ -191,17 +192,19 @@ def tables(result: dict[str, Any], most: int) -> list[Table]:
     found = [_level(result, kind, most) for kind in LEVELS if says_something(result, kind)]
     if result.get("groups"):
         note = "Rates count frame bytes; the measured rate is that of one queue of the group on average, while packets came for the group."
-        found.append(Table("Groups of queues", note, *_queue_cells([group_row(group) for group in result["groups"]], "group", False), ""))
+        found.append(Table("Groups of queues", note, *_queue_cells([group_row(group) for group in result["groups"]], "group"), ""))
     queues = sorted(sorted(result["queues"], key=lambda q: -q["in_bytes"])[:most], key=lambda q: q["id"])
     left = result["queues_with_traffic"] - len(queues)
     total = result["queues_with_traffic"]
     which = f"The {len(queues):,} busiest of {total:,} with traffic." if left else f"All {len(queues):,} with traffic."
-    found.append(Table("Queues", f"{which} {RATES}", *_queue_cells(queues, "queue", False), ""))
+    found.append(Table("Queues", f"{which} {RATES}", *_queue_cells(queues, "queue", seconds=measured_seconds(result)), ""))
     return found
 
 
-def _queue_cells(shown: list[dict[str, Any]], first: str, short: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]], int]:
-    """Return heads, rows, and how many columns are words."""
+def _queue_cells(
+    shown: list[dict[str, Any]], first: str, short: bool = False, seconds: float = 0.0
+) -> tuple[tuple[str, ...], list[tuple[str, ...]], int]:
+    """Return heads, rows, and how many columns are words; `seconds`: that were measured, where lengths and use are shown."""
     owned = not short and any(queue["subscriber"] for queue in shown)  # groups of queues, and devices without a hierarchy, have none
     marks = not short and any(queue.get("marked_packets") for queue in shown)
     guaranteed = any(guarantee_text(queue) != "-" for queue in shown)
@@ -217,6 +220,8 @@ def _queue_cells(shown: list[dict[str, Any]], first: str, short: bool) -> tuple[
     ]
     heads += ["marked"] if marks else []
     heads += ["median", "p99"] if short else ["median", "p99", "slowest"]
+    used = seconds > 0 and any(queue["configured_rate_bps"] for queue in shown)
+    heads += (["of its rate"] if used else []) + (["packets, mean"] if seconds > 0 else [])
     lines = []
     for queue in shown:
         latency, measured = queue["latency_ns"], queue["measured_rate_bps"]
@@ -231,8 +236,18 @@ def _queue_cells(shown: list[dict[str, Any]], first: str, short: bool) -> tuple[
             *(f"{queue[key]:,}" for key in counts),
             *([f"{queue.get('marked_packets', 0):,}"] if marks else []),
             *(format_time_ns(latency[key]) if latency["count"] else "-" for key in times),
+            *([_share(utilisation(queue))] if used else []),
+            *([_length(mean_packets(queue, seconds))] if seconds > 0 else []),
         ))  # fmt: skip
     return tuple(heads), lines, 1 + owned
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f} %"
+
+
+def _length(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if value < 100 else f"{value:,.0f}"
 
 
 def _level(result: dict[str, Any], kind: str, most: int) -> Table:

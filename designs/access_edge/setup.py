@@ -12,6 +12,7 @@ from penstock.designs.access_edge.settings import memory_faults, plain, shares
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.designs.access_edge.subscribers import Found, Subscribers
 from penstock.errors import UserError
+from penstock.parts import python
 from penstock.scenarios.common import id_ranges
 from penstock.scenarios.device import configuration_as
 from penstock.scenarios.scenario import Document, check
@@ -42,7 +43,7 @@ class Setup:
             device["library"] = library
         sampled = np.unique(np.linspace(0, config.queues - 1, min(config.queues, job.SAMPLED_QUEUES)).astype(int))
         return {
-            "device": device,
+            "device": python.seeded(device, given.seed),
             "seed": given.seed,
             "ingress_bps": job.line_rate(given, self._document, config, "ingress"),
             "egress_bps": self._egress_bps,

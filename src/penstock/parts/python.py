@@ -6,7 +6,7 @@ docs/how-to/own-python.md says what a file may have. It has no hardware; what it
 import copy
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -56,16 +56,17 @@ class Made:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes the functions of a file anew, for a device with this clock and tick."""
+    """Makes the functions of a file anew, for a device with this clock and tick, and a run with this seed."""
 
     path: Path
     part: Part
     clock_hz: int
     tick_shift: int
+    seed: int = 1
 
     def __call__(self) -> Made:
         """Run the file and return what it defines. Raises UserError where it does not run."""
-        given = run(self.path)
+        given = run(self.path, f"{self.seed} {self.part.kind}")
         cycle_ns = 1e9 / self.clock_hz
         tick_ns = (1 << self.tick_shift) * cycle_ns
         one = {"time": tick_ns, "us": tick_ns, "gain_hz": 1e9 / (tick_ns * 2**32)}
@@ -101,10 +102,20 @@ def load(path: Path) -> Part:
     return Part.of_python(document, path)
 
 
-def run(path: Path) -> dict[str, Any]:
+def seeded(device: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return key `device` of a job in which what is in Python draws its random numbers by the run's seed."""
+    model = dict(device.get("model") or {})
+    for key in ("aqm", "scheduler"):
+        told = model.get(key)
+        if told and isinstance(told.get("python"), Maker):
+            model[key] = told | {"python": replace(told["python"], seed=seed)}
+    return device | {"model": model} if model else device
+
+
+def run(path: Path, seed: str = "1") -> dict[str, Any]:
     """Run a file and return what it defines. Raises UserError."""
     text = read_text(path, "an AQM or a scheduler in Python", MAX_BYTES)
-    given: dict[str, Any] = {"__name__": path.stem, "__file__": str(path), "rng": random.Random(1)}
+    given: dict[str, Any] = {"__name__": path.stem, "__file__": str(path), "rng": random.Random(seed)}
     try:
         exec(compile(text, str(path), "exec"), given)  # what a user has written and named is to be run
     except SyntaxError as error:

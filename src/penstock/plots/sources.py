@@ -11,7 +11,7 @@ from penstock.basics.units import format_time_ns
 from penstock.errors import UserError
 from penstock.plots import figure
 from penstock.plots.figure import Figure, Kind, Line
-from penstock.reports.report import SMOOTHED_POINTS, Series, rate_curve, read_result, read_series
+from penstock.reports.report import MEANS, SMOOTHED_POINTS, Series, rate_curve, read_result, read_series
 from penstock.reports.summary import design_of
 
 # Units by how large the largest value is: what a value is divided by, and the unit.
@@ -19,7 +19,6 @@ TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (0.0, "ns"))
 RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (0.0, "bit/s"))
 SIZES = ((1e6, "MB"), (1e3, "kB"), (0.0, "byte"))
 MOST_CURVES = 12
-MEANS = 40  # rates are means over so small a part of a run
 
 
 def of_folders(folders: Sequence[Path]) -> list[Figure]:

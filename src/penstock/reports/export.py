@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.basics.growing import growing
+from penstock.reports.queues import mean_packets, measured_seconds, utilisation
 from penstock.reports.report import Series, read_result, read_series
 
 SCHEMA = "penstock.export/1"
@@ -34,15 +35,12 @@ EVERY_QUEUE = "every_queue_"  # arrays of counters of all queues with traffic, w
 
 def _queues(result: dict[str, Any], series: Series) -> list[dict[str, Any]]:
     """Return a row for each queue: those that the result lists, with their mean length and use, and the counters of all others."""
-    seconds = float(result["device_seconds"]) - float(result.get("measured_from_s", 0))
+    seconds = measured_seconds(result)
     rows: dict[int, dict[str, Any]] = {}
     for row in result.get("queues", []):
         added: dict[str, Any] = {}
-        if isinstance(latency := row.get("latency_ns"), dict) and "configured_rate_bps" in row:
-            held = latency["count"] * latency["mean"] / 1e9 if latency["count"] else None  # Little's law
-            added["mean_packets"] = round(held / seconds, 6) if held is not None and seconds > 0 else None
-            rate, configured = row.get("average_rate_bps"), row["configured_rate_bps"]
-            added["utilisation"] = round(rate / configured, 6) if rate is not None and configured else None
+        if isinstance(row.get("latency_ns"), dict) and "configured_rate_bps" in row:
+            added = {"mean_packets": mean_packets(row, seconds), "utilisation": utilisation(row)}
         rows[row.get("id", len(rows))] = row | added
     if f"{EVERY_QUEUE}id" not in series:
         return list(rows.values())

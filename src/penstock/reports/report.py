@@ -32,6 +32,7 @@ MAX_CHANGES = 100  # of settings, that are drawn
 MAX_RESULT_BYTES = 200_000_000
 MAX_SERIES_BYTES = 1_000_000_000  # unpacked
 SMOOTHED_POINTS = 5
+MEANS = 40  # use of rates is a mean over so small a part of a run
 LATENESS = (
     '<div class="card"><h2>Lateness</h2><p>Share of the packets that left more than so long after an ideal server would have sent them.</p>'
     '<div class="plot" id="lateness"></div></div>'
@@ -136,6 +137,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series, shared: bool 
     points = len(series["bytes_out"])
     smooth = SMOOTHED_POINTS if points >= 10 * SMOOTHED_POINTS else 1
     failed = failures(result)
+    first, later = _plots(result, series), _lengths_and_use(result, series)
     in_plot = int(series["frames"].sum()) if "frames" in series else 0
     parts = {
         "TITLE": escape(result["name"]),
@@ -153,7 +155,8 @@ def write_html(path: Path, result: dict[str, Any], series: Series, shared: bool 
         "DROPS": '<div class="plot" id="drops"></div>'
         if len(series["drop_reasons"])
         else '<div class="nothing">Nothing was dropped.</div>',
-        "OWN": "".join(_card(index, plot) for index, plot in enumerate(_plots(result, series))),
+        "OWN": "".join(_card(index, plot) for index, plot in enumerate(first)),
+        "LATER": "".join(_card(index, plot) for index, plot in enumerate(later, len(first))),
         "LATENESS": LATENESS if "late_ns" in series else "",
         "CHOICE": _choice(result, series),
         "DROPS_OF": DROPS_OF if len(series["drop_reasons"]) and "drops_of" in series else "",
@@ -205,7 +208,35 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
 
 
 def _plots(result: dict[str, Any], series: Series) -> list[Plot]:
+    """Return the pictures that come before those of every run."""
     return live.plots(result) + design_of(result).plots(result) + _connections(series)
+
+
+def _lengths_and_use(result: dict[str, Any], series: Series) -> list[Plot]:
+    """Return the pictures of how many packets of each queue are in the device, and of how much of its configured rate it uses."""
+    if "queue_packets" not in series:
+        return []
+    points, interval = len(series["bytes_out"]), float(series["interval_ns"]) / 1e9
+    begin = int(series["from_interval"]) if "from_interval" in series else 0
+    smooth = max(SMOOTHED_POINTS, points // MEANS) if points >= 10 * SMOOTHED_POINTS else 1
+    times = tuple(round((row + 0.5) * interval, 9) for row in range(begin, points))
+    lengths, uses = [], []
+    for column, name in enumerate(series["names"].tolist()):
+        if not series["bytes_out"][:, column].any():
+            continue
+        lengths.append(Curve(name, _floats(series["queue_packets"][begin:, column]), "line"))
+        if "rates_bps" in series and (rate := float(series["rates_bps"][column])) > 0:
+            used = rate_curve(result, series, series["bytes_out"][:, column], smooth)[begin:] / rate
+            uses.append(Curve(name, _floats(used), "line"))
+    note = "Of the packets that left: the mean number in the device in each interval, waiting or on their way."
+    found = [Plot(f"Packets of each {design_of(result).curves(result)} in the device", note, times, "count", lengths)] if lengths else []
+    over = f"over {format_time_ns(smooth * interval * 1e9)} " if smooth > 1 else ""
+    told = f"What left, mean {over}as a share of the configured rate; of those that have one from the beginning on."
+    return [*found, Plot("Use of the configured rates", told, times, "share", uses)] if uses else found
+
+
+def _floats(values: NDArray[Any]) -> tuple[float | None, ...]:
+    return tuple(float(value) if np.isfinite(value) else None for value in values.tolist())
 
 
 def _connections(series: Series) -> list[Plot]:
@@ -308,7 +339,7 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
         "shares": _short(series["cdf_share"], 7),
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
         "lateness": _lateness(series),
-        "own": [_picture(plot) for plot in _plots(result, series)],
+        "own": [_picture(plot) for plot in [*_plots(result, series), *_lengths_and_use(result, series)]],
         "changes": _changes(result),
         "marked": series["marks_of"].sum(axis=1).tolist() if "marks_of" in series else [],
         "drops": [
