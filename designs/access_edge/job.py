@@ -284,11 +284,10 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     expected += tcp.most_frames(sources, lambda queue: table.settings(queue).rate_bps, egress, clock)
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
-    interval = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes)
+    interval, end = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes), duration + drain
     writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     shaper_changes: list[tuple[int, int, int]] = []
-    end = duration + drain
     hierarchy_setup, timed = hierarchy.writes(
         scenario, document, config, table, plan.touched, plan.rate_changes, shaper_changes, plan.guarantee_changes, end
     )

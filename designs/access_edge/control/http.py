@@ -26,6 +26,7 @@ from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import metrics
 from penstock.designs.access_edge.control.answers import STATUS, Query, as_error, as_json, delay, known, settings, wanted
 from penstock.designs.access_edge.control.history import INTERVAL_SECONDS
+from penstock.designs.access_edge.control.incoming import Incoming
 from penstock.designs.access_edge.control.keys import read
 from penstock.designs.access_edge.control.looks import Looks
 from penstock.designs.access_edge.control.plant import MAX_NAME, Plant, Subscriber, check_version
@@ -326,24 +327,6 @@ class _Server(ThreadingHTTPServer):
         """A client that goes in the middle of an answer is nobody's business."""
 
 
-class _Incoming(io.RawIOBase):
-    """What comes over a socket until a moment (time.monotonic()), in however small pieces; then TimeoutError."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        super().__init__()
-        self._connection, self.until = connection, 0.0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        left = self.until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._connection.settimeout(left)
-        return self._connection.recv_into(buffer)
-
-
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
@@ -352,7 +335,7 @@ class _Handler(BaseHTTPRequestHandler):
     def setup(self) -> None:
         super().setup()
         self.rfile.close()
-        self._incoming = _Incoming(self.connection)
+        self._incoming = Incoming(self.connection)
         self.rfile = io.BufferedReader(self._incoming)
 
     def handle_one_request(self) -> None:
