@@ -44,10 +44,12 @@ class Parents:
                 places[called] = place
                 getattr(self, key).append((place, made))
 
-    def bring(self, client: "Client", refused: Callable[[str, Exception], Exception]) -> dict[str, int]:
-        """Set what is not so already: ports, then nodes, then plans. Return how many of each. Raises what `refused` makes of where
-        it stands and grpc.RpcError; those before it stay set."""
+    def bring(self, client: "Client") -> dict[str, int]:
+        """Set what is not so already: ports, then nodes, then plans. Return how many of each. Raises UserError, which says where that
+        stands which the server refuses; those before it stay set."""
         import grpc
+
+        from penstock.designs.access_edge.control.client import sentence
 
         there = of(client)
         changed = dict.fromkeys(LISTS, 0)
@@ -62,7 +64,7 @@ class Parents:
                 try:
                     call(wanted)
                 except grpc.RpcError as error:
-                    raise refused(where, error) from None
+                    raise UserError(f"{where}: {sentence(error)}") from None
                 changed[key] += 1
         return changed
 

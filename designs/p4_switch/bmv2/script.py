@@ -41,10 +41,11 @@ def data_text(parameters: Sequence[Parameter], data: Sequence[int]) -> str:
 
 @dataclass
 class _Said:
-    """An entry, and the command for it."""
+    """The command for an entry, and what of it stays when its action changes."""
 
-    entry: dict[str, Any]
     command: str
+    keys: str
+    last: str  # its priority, if it has one
 
 
 class Script(Control):
@@ -52,7 +53,7 @@ class Script(Control):
 
     def __init__(self, program: Any) -> None:
         super().__init__(program)
-        self._entries: list[_Said] = []
+        self._said: dict[tuple[int, int], _Said] = {}  # of the entries, as `entries` has them
         self._defaults: dict[int, str] = {}
         self._registers: list[str] = []
         self._meters: list[str] = []
@@ -74,8 +75,15 @@ class Script(Control):
         else:
             how, number = ("_with_group", more["group"]) if "group" in more else ("", more["member"])
             command = f"table_indirect_add{how} {table.name} {keys} => {number}{last}"
-        self._entries.append(_Said(self.entries[-1], command))
+        self._said[self.entry(table, handle)] = _Said(command, keys, last)
         return handle
+
+    def modify(self, table: TableInfo, handle: int, action: tuple[Action, list[int]]) -> None:
+        """Give an entry another action: it is added with this one."""
+        super().modify(table, handle, action)
+        said = self._said[self.entry(table, handle)]
+        data = data_text(action[0].parameters, action[1])
+        said.command = f"table_add {table.name} {action[0].name} {said.keys} => {data}{said.last}"
 
     def default(self, table: TableInfo, action: tuple[Action, list[int]] | None, **more: Any) -> None:
         """Set a table's default action."""
@@ -119,8 +127,7 @@ class Script(Control):
                 found.append(f"act_prof_create_group {names[profile]}")
                 found += [f"act_prof_add_member_to_group {names[profile]} {member} {group}" for member in group_members]
         found += self._defaults.values()
-        still = {id(entry) for entry in self.entries}
-        found += [said.command for said in self._entries if id(said.entry) in still]  # a table may have been cleared
+        found += [self._said[where].command for where in self.entries]  # what was deleted is not there
         found += self._registers + self._meters
         node = 0
         for multicast, nodes in self.groups.items():

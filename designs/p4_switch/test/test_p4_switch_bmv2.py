@@ -55,6 +55,17 @@ def test_other_commands_are_said_again_too(tmp_path: Path) -> None:
     assert "register_write RouterEgress.measure.sojourn_sum 3 4294967296" in commands
 
 
+def test_what_was_modified_and_deleted_is_said_as_it_is(tmp_path: Path) -> None:
+    """An entry that took the place of a deleted one, too."""
+    lines = [f"table_add routes4 forward4 10.0.{n}.0/24 => {n} 0" for n in range(4)]
+    more = ["table_delete routes4 1", "table_modify routes4 forward4 3 => 9 0", "table_add routes4 forward4 10.9.0.0/16 => 7 0"]
+    (tmp_path / "changed.txt").write_text("\n".join([*lines, *more, "table_delete routes4 0"]))
+    wanted, found, commands = said_again("router_codel", [tmp_path / "changed.txt"], tmp_path)
+    assert found == wanted and len(wanted["entries"]) == 3
+    added = [line for line in commands if line.startswith("table_add")]
+    assert [line.partition("=> ")[2] for line in added] == ["0x2 0x0", "0x9 0x0", "0x7 0x0"]
+
+
 @pytest.mark.parametrize("bps", [24_000_000, 1_000_000_000])
 def test_a_line_is_so_many_packets_a_second(bps: int) -> None:
     """To the nearest packet, with what a packet costs on the line besides."""

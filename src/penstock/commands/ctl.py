@@ -641,7 +641,6 @@ def import_file(
     """Create or replace the subscribers of a file."""
     from penstock.command_line.console import working
     from penstock.designs.access_edge.control import openconfig, parents, tables
-    from penstock.designs.access_edge.control.client import sentence
     from penstock.v1 import device_pb2
 
     with contextlib.ExitStack() as stack:
@@ -654,7 +653,7 @@ def import_file(
             left += openconfig.without_guarantees(entries)
         for words in left:
             typer.echo(f"penstock: {file}: {words}", err=True)
-        changed = others.bring(client, lambda where, error: UserError(f"{where}: {sentence(error)}"))
+        changed = others.bring(client)
         done = client.provision(_sent(entries, f"{file}: sending", say), all_or_nothing)
         _warn_of_memory(client)
     if as_json:
