@@ -33,6 +33,7 @@ from penstock.network import spaces
 from penstock.papers import Options
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
+from penstock.testing import drawn
 
 SEED = 1
 OPTIONS = Options(SEED, full=False, cluster=None)
@@ -113,8 +114,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("paper") / "new"
     with pytest.MonkeyPatch.context() as monkeypatch:
         shorten(monkeypatch)
-        assert main(["paper", "massive-qos-queueing", "--seed", str(SEED), "--out", str(out)]) == 0
+        assert main(["paper", "massive-qos-queueing", "--seed", str(SEED), "--out", str(out), "--format", "svg"]) == 0
     return out
+
+
+def test_each_figure_is_drawn(whole: Path) -> None:
+    drawn.check(whole, (4, 5, 6))
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from penstock.engine import engine
 from penstock.engine.run import RunError
 from penstock.papers import ns3
 from penstock.paths import BUILD, ROOT, alone_in
+from penstock.testing import drawn
 
 SEED = 1
 LINE_NS = 12_016  # of a packet of 1,500 byte at 1 Gbit/s, with ns-3's 2 byte
@@ -350,8 +351,9 @@ def test_all_four_go_into_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(engine, "build", lambda *_: None)
     monkeypatch.setattr(engine, "prepare", lambda *_: None)
     words = [word for number in "4567" for word in ("--figure", number)]
-    assert main(["paper", "edfr-skip-fifo", *words, "--out", str(tmp_path), "--json"]) == 0
+    assert main(["paper", "edfr-skip-fifo", *words, "--out", str(tmp_path), "--json", "--format", "svg"]) == 0
     found = json.loads(capsys.readouterr().out)
+    drawn.check(tmp_path, (4, 5, 6, 7))
     assert list(found["parts"]) == ["figure 4", "figure 5", "figure 6", "figure 7"] and len(asked) == 3
     assert [case["words"] for case in found["parts"]["figure 7"]["cases"]] == ["EDFR 60-80", "one FIFO"]
     html = (tmp_path / "report.html").read_text()

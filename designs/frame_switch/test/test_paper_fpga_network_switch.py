@@ -13,6 +13,7 @@ from penstock.designs.frame_switch.papers.fpga_network_switch import compare, ha
 from penstock.papers import Options
 from penstock.papers.page import number, page
 from penstock.switch_sim import Point, Setting, sweep
+from penstock.testing import drawn
 
 SEED = 1
 
@@ -104,8 +105,11 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_goes_into_the_folder(coarse: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "fpga-network-switch", "--out", str(tmp_path / "new" / "folder"), "--seed", "3", "--json"]) == 0
+    assert (
+        main(["paper", "fpga-network-switch", "--out", str(tmp_path / "new" / "folder"), "--seed", "3", "--json", "--format", "svg"]) == 0
+    )
     result = json.loads(capsys.readouterr().out)
+    drawn.check(tmp_path / "new" / "folder", (7, 9, 10, 11, 12))
     assert result == json.loads((tmp_path / "new" / "folder" / "result.json").read_text())
     assert result["schema"] == "penstock.paper/1" and result["seed"] == 3 and not result["config"]["full"]
     assert list(result["parts"]) == result["config"]["parts"] == [*(f"figure {n}" for n in (7, 9, 10, 11, 12)), "table 1"]

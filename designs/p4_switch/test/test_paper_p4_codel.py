@@ -41,6 +41,7 @@ from penstock.live import bulk
 from penstock.papers import Options
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
+from penstock.testing import drawn
 
 SEED = 1
 UDP = SENDERS[3]
@@ -435,8 +436,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "p4-codel", "--out", str(tmp_path / "new"), "--seed", "3", "--json"]) == 0
+    assert main(["paper", "p4-codel", "--out", str(tmp_path / "new"), "--seed", "3", "--json", "--format", "svg"]) == 0
     result = json.loads(capsys.readouterr().out)
+    drawn.check(tmp_path / "new", (5, 6))
     assert result == json.loads((tmp_path / "new" / "result.json").read_text())
     assert result["schema"] == "penstock.paper/1" and result["seed"] == 3
     assert list(result["parts"]) == result["config"]["parts"] == ["figure 5", "figure 6", "section 4"]

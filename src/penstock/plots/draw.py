@@ -27,6 +27,7 @@ WIDTH_INCHES, HEIGHT_SHARE = 5.0, 0.62
 MARKS_OF_A_CURVE = 8
 COINCIDE = 0.004  # of the height of the axis
 MOST_IN_LEGEND_INSIDE = 6
+LEGEND_ROW_INCHES = 0.17  # by which a figure is higher for its legend below
 STYLE: Any = {
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9, "legend.fontsize": 8,
     "svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "penstock", "axes.grid": True, "grid.color": "#dddddd",
@@ -71,7 +72,8 @@ def _drawn(figure: Figure, width: float) -> Iterator[Any]:
     from matplotlib import pyplot
 
     with matplotlib.rc_context(STYLE):
-        picture, axes = pyplot.subplots(figsize=(width, width * HEIGHT_SHARE), layout="constrained")
+        rows = -(-len(_shown(figure)) // _columns(width)) if len(_shown(figure)) > MOST_IN_LEGEND_INSIDE else 0
+        picture, axes = pyplot.subplots(figsize=(width, width * HEIGHT_SHARE + LEGEND_ROW_INCHES * rows), layout="constrained")
         try:
             if figure.map is not None:
                 _map(figure, picture, axes)
@@ -98,8 +100,18 @@ def _map(figure: Figure, picture: Any, axes: Any) -> None:
     picture.colorbar(image, ax=axes, label=figure.map.get("unit", ""))
 
 
+def _shown(figure: Figure) -> list[Line]:
+    """Return the lines that have a value."""
+    return [line for line in figure.lines if any(value is not None for value in line.y)]
+
+
+def _columns(width: float) -> int:
+    """Return the columns of a legend below a figure of so many inches."""
+    return max(1, int(width // 1.6))
+
+
 def _curves(figure: Figure, axes: Any, width: float) -> None:
-    lines = [line for line in figure.lines if any(value is not None for value in line.y)]
+    lines = _shown(figure)
     words = any(isinstance(value, str) for line in lines for value in line.x)
     places = list(dict.fromkeys(str(value) for line in lines for value in line.x)) if words else []
     bars = [line for line in lines if line.kind == "bars"]
@@ -147,7 +159,7 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
         axes.set_ylim(bottom=0)
     if len(lines) > 1 or (lines and figure.legend):
         below = len(lines) > MOST_IN_LEGEND_INSIDE
-        where = {"loc": "outside lower center", "ncols": max(1, int(width // 1.6))} if below else {"loc": "best"}
+        where = {"loc": "outside lower center", "ncols": _columns(width)} if below else {"loc": "best"}
         (axes.figure if below else axes).legend(title=figure.legend or None, **where)
 
 
