@@ -11,6 +11,7 @@ import os
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,7 @@ class Sweep:
         self._reasons_at, self._drops_at = 0, 0.0  # of the last reading: ns of the device, and time.monotonic()
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
         self.error = ""
+        self.clock: Callable[[], float] = time.time  # of the day, for the history
         self.number = 0  # of sweeps, also of those that failed
         self.whole = 0  # of those that have read all
         self.done = threading.Condition()  # told after each
@@ -435,7 +437,7 @@ class Sweep:
             column.reshape(-1, each).sum(axis=1) for column in (self.counts[:, OUT_B], self.counts[:, DROP_P], self.queued[:, 1])
         )
         counted = sent, dropped, np.maximum(queued, 0)
-        self.history.look(time.time(), time.monotonic(), np.where(looked, since, NONE), counted)
+        self.history.look(self.clock(), time.monotonic(), np.where(looked, since, NONE), counted)
 
     # ---- durable
 

@@ -186,7 +186,7 @@ def test_a_server_tells_a_day(served: Any, monkeypatch: pytest.MonkeyPatch, caps
 
     client, plant, sweep, places = served
     clock = [time.time() // INTERVAL_SECONDS * INTERVAL_SECONDS]
-    monkeypatch.setattr("penstock.designs.access_edge.control.sweep.time.time", lambda: clock[0])
+    monkeypatch.setattr(sweep, "clock", lambda: clock[0])
 
     def whole() -> None:
         seen = sweep.whole
@@ -211,7 +211,8 @@ def test_a_server_tells_a_day(served: Any, monkeypatch: pytest.MonkeyPatch, caps
         left = int(sweep.counts[4 * place : 4 * place + 4, 3].sum())
     assert left > 0 and all(point.rate_bps > 0 for point in found.points[:-1])
     with pages(plant, sweep, "127.0.0.1:0") as url:
-        answer = json.loads(urllib.request.urlopen(f"{url}api/history?name=of+a+day").read())
+        place_of = f"{url.rstrip('/')}/api/history?name=of+a+day"
+        answer = json.loads(urllib.request.urlopen(place_of).read())
     assert [point["at"] for point in answer["points"]] == ats and answer["interval_seconds"] == INTERVAL_SECONDS
     assert main(["ctl", "--server", places[0], "subscriber", "history", "of a day"]) == 0
     lines = capsys.readouterr().out.splitlines()
