@@ -189,6 +189,22 @@ def test_mean_queue_lengths_obey_littles_law(folder: Path) -> None:
         assert series.mean() * result["device_seconds"] == pytest.approx(held, rel=0.02)
 
 
+def test_lengths_and_use_are_in_the_report(folder: Path) -> None:
+    """As curves, which are those of the figures, and as columns of the table of queues."""
+    page = (folder / "light" / "report.html").read_text()
+    data = json.loads(re.search(r"^const data = (.*);$", page, re.MULTILINE)[1])  # type: ignore[index]
+    lengths, use = data["own"][-2:]
+    (drawn,) = [of for of in sources.of_folders([folder / "light"]) if of.name == "queue_length"]
+    assert [curve["name"] for curve in lengths["curves"]] == ["slow", "fast"] == [curve["name"] for curve in use["curves"]]
+    for curve, line in zip(lengths["curves"], drawn.lines, strict=True):
+        assert curve["y"] == pytest.approx(line.y, rel=1e-4)
+    heads, slow, fast = (re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)[-3:])
+    assert heads[-2:] == ["of its rate", "packets, mean"]
+    mean = np.array(drawn.lines[0].y, dtype=float).mean()
+    assert 95 < float(slow[-2].removesuffix(" %")) < 105 and float(slow[-1]) == pytest.approx(mean, rel=0.05)
+    assert 40 < float(fast[-2].removesuffix(" %")) < 60
+
+
 def test_small_pages_share_the_library(folder: Path) -> None:
     names = ("light", "heavy")
     large = [(folder / name / "report.html").stat().st_size for name in names]

@@ -134,7 +134,7 @@ def test_losers() -> None:
 def test_table_of_nodes() -> None:
     """Heads and cells stand below each other; what changes its rate says so; a level that says nothing has no table."""
     result = {"nodes": [node("node 3", rate_changes=[[0.1, 0]]), node("node 4", congested_s=0.0, configured_rate_bps=None)], "queues": []}
-    result |= {"queues_with_traffic": 0, "ports": [node("port 0", configured_rate_bps=None)]}
+    result |= {"queues_with_traffic": 0, "device_seconds": 1.0, "ports": [node("port 0", configured_rate_bps=None)]}
     nodes, queues = report.tables(result, 10)
     assert (nodes.title, queues.title) == ("Nodes", "Queues")
     first, second = (dict(zip(nodes.heads, row, strict=True)) for row in nodes.rows)
