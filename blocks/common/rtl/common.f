@@ -7,3 +7,4 @@ pst_skid_buffer.sv
 pst_fifo.sv
 pst_credits.sv
 pst_hold.sv
+pst_stage.sv

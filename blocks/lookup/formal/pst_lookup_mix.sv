@@ -9,6 +9,7 @@ module pst_lookup_mix
     parameter int unsigned IndexWidth = 16,
     parameter int unsigned ChunkBits  = 6,
     parameter string       WordStyle  = "block",
+    parameter bit          SplitStages = 1'b0,    // not so here
     localparam int unsigned RestWidth = KeyWidth - IndexWidth,
     localparam int unsigned SeedWidth = RestWidth > Tables * IndexWidth ? RestWidth : Tables * IndexWidth
 ) (

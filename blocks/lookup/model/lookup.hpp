@@ -21,12 +21,16 @@ struct LookupSizes {
     std::uint32_t stash = 8;
     std::uint32_t max_moves = 64;
     std::uint32_t chunk_bits = 6;
+    bool split = false;  // SplitStages
 };
 
 namespace lookup_timing {
 inline constexpr std::uint32_t kMix = 3;     // cycles from a key to its addresses: the tables are read then
 inline constexpr std::uint32_t kAnswer = 7;  // cycles from a key to its answer
+inline constexpr std::uint32_t kSplit = 2;   // more of both with SplitStages
 inline constexpr std::uint32_t kRead = 2;    // cycles from the read of an operation's places to their words
+constexpr std::uint32_t mix(bool split) { return kMix + (split ? kSplit : 0); }
+constexpr std::uint32_t answer(bool split) { return kAnswer + (split ? kSplit : 0); }
 }  // namespace lookup_timing
 
 using LookupKey = unsigned __int128;
@@ -154,7 +158,8 @@ class Lookup {
     };
 
     explicit Lookup(const LookupSizes& sizes)
-        : mix_(sizes), sizes_(sizes), tables_(kTables, std::vector<Word>(sizes.entries / kTables)), stash_(sizes.stash) {
+        : mix_(sizes), sizes_(sizes), tables_(kTables, std::vector<Word>(sizes.entries / kTables)), stash_(sizes.stash),
+          asked_(lookup_timing::mix(sizes.split)) {
         reset();
     }
 
@@ -172,7 +177,7 @@ class Lookup {
         keys_ = moves_ = 0;
         done_.reset();
         answers_ = {};
-        asked_ = {};
+        asked_.assign(asked_.size(), std::nullopt);
     }
 
     // Outputs of this cycle.
@@ -303,12 +308,12 @@ class Lookup {
                     op_ = offered->op;
                     item_ = {false, 0, std::nullopt, mix_.mix(offered->key), offered->value};
                     turn_ = true;
-                    enter(State::Mix, lookup_timing::kMix);
+                    enter(State::Mix, lookup_timing::mix(sizes_.split));
                 } else if (stashed()) {
                     const std::uint32_t entry = next_stashed();
                     item_ = {true, entry, std::nullopt, stash_[entry].key, stash_[entry].value};
                     turn_ = false;
-                    enter(State::Mix, lookup_timing::kMix);
+                    enter(State::Mix, lookup_timing::mix(sizes_.split));
                 }
                 break;
             case State::Mix:
@@ -372,7 +377,7 @@ class Lookup {
         }
         const std::uint32_t drawn = random_ % kTables;
         victim_ = item_.from && *item_.from == drawn ? drawn ^ 1 : drawn;
-        enter(State::Victim, lookup_timing::kMix);
+        enter(State::Victim, lookup_timing::mix(sizes_.split));
     }
 
     void swap() {
@@ -402,7 +407,7 @@ class Lookup {
     std::uint64_t keys_ = 0;
     std::uint32_t moves_ = 0;
     std::optional<LookupDone> done_;
-    std::array<std::optional<LookupKey>, lookup_timing::kMix> asked_{};
+    std::vector<std::optional<LookupKey>> asked_;  // by age: they are mixed
     std::array<Answer, lookup_timing::kAnswer - lookup_timing::kMix> answers_{};
 };
 

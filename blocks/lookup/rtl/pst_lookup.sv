@@ -5,7 +5,7 @@
 // (pst_lookup_mix), whose random words software writes while there are no keys.
 //
 // Throughput: a lookup per cycle, whatever else happens.
-// Latency:    7 cycles from a key to its answer. An operation: pst_lookup_update.
+// Latency:    7 cycles from a key to its answer, 9 with SplitStages. An operation: pst_lookup_update.
 // Ordering:   answers as the keys came. An answer sees all operations whose m_done_valid_o rose in the cycle of the key or before.
 // Reset:      no key is there; as many cycles as a table has words, then init_done_o rises. Random words stay.
 //
@@ -21,6 +21,7 @@ module pst_lookup
     parameter int unsigned ChunkBits    = 6,       // bits of a key that choose a random word, 2 .. 8
     parameter string       RamStyle     = "auto",  // of the tables, see pst_lookup_ram
     parameter string       WordStyle    = "block", // of the random words, see pst_ram_1r1w
+    parameter bit          SplitStages  = 1'b0,    // two stages more, for a slow technology
     localparam int unsigned IndexWidth = $clog2(Entries / Tables),
     localparam int unsigned RestWidth  = KeyWidth - IndexWidth,
     localparam int unsigned SeedWidth  = RestWidth > Tables * IndexWidth ? RestWidth : Tables * IndexWidth,
@@ -80,7 +81,7 @@ module pst_lookup
     logic [ValueWidth-1:0] value;
   } word_t;
 
-  // ---- the hash of lookups: cycles 0 to 3
+  // ---- the hash of lookups: cycles 0 to 3, with SplitStages two more; all others are counted as if there were three
 
   logic valid3;
   logic [IndexWidth-1:0] low3;
@@ -91,7 +92,8 @@ module pst_lookup
       .KeyWidth(KeyWidth),
       .IndexWidth(IndexWidth),
       .ChunkBits(ChunkBits),
-      .WordStyle(WordStyle)
+      .WordStyle(WordStyle),
+      .SplitStages(SplitStages)
   ) u_mix (
       .clk_i,
       .seed_we_i   (seed_valid_i),
@@ -122,8 +124,8 @@ module pst_lookup
   logic written_match5, written_hit5, written_hit6_q;   // the word that was written last has the key, and is what was read
   logic [Tables-1:0][ValueWidth-1:0] value6_q;
   logic [ValueWidth-1:0] written_value6_q;
-  logic stash_hit5, stash_hit6_q, hit7_q;
-  logic [ValueWidth-1:0] stash_value5, stash_value6_q, value6, value7_q;
+  logic stash_hit5, stash_hit6_q, stash_hit6, hit7_q;           // with SplitStages stash_hit5 and _value5 come in cycle 6
+  logic [ValueWidth-1:0] stash_value5, stash_value6_q, stash_value6, value6, value7_q;
 
   for (genvar t = 0; t < int'(Tables); t++) begin : g_table
     pst_lookup_ram #(
@@ -143,9 +145,12 @@ module pst_lookup
     );
   end
 
+  assign stash_hit6   = SplitStages ? stash_hit5 : stash_hit6_q;
+  assign stash_value6 = SplitStages ? stash_value5 : stash_value6_q;
+
   // Events are four cycles apart, so the word that was written last is still there when it is needed.
   always_comb begin
-    value6         = stash_value6_q;
+    value6         = stash_value6;
     written_match5 = written_q.present && written_q.rest == rest5_q;
     written_hit5   = written_match5 && same5_q != '0;
     for (int unsigned t = 0; t < Tables; t++) begin
@@ -170,7 +175,7 @@ module pst_lookup
     written_value6_q <= written_q.value;
     stash_hit6_q   <= stash_hit5;
     stash_value6_q <= stash_value5;
-    hit7_q         <= valid6_q && (hit6_q != '0 || written_hit6_q || stash_hit6_q);
+    hit7_q         <= valid6_q && (hit6_q != '0 || written_hit6_q || stash_hit6);
     value7_q       <= valid6_q ? value6 : '0;
     valid4_q       <= valid3 && init_done_o;
     valid5_q       <= valid4_q;
@@ -203,7 +208,8 @@ module pst_lookup
       .KeyWidth(KeyWidth),
       .IndexWidth(IndexWidth),
       .ChunkBits(ChunkBits),
-      .WordStyle(WordStyle)
+      .WordStyle(WordStyle),
+      .SplitStages(SplitStages)
   ) u_update_mix (
       .clk_i,
       .seed_we_i   (seed_valid_i),
@@ -222,7 +228,8 @@ module pst_lookup
   pst_lookup_stash #(
       .KeyWidth(KeyWidth),
       .ValueWidth(ValueWidth),
-      .Entries(StashEntries)
+      .Entries(StashEntries),
+      .SplitStages(SplitStages)
   ) u_stash (
       .clk_i,
       .rst_i,
@@ -252,7 +259,8 @@ module pst_lookup
       .IndexWidth(IndexWidth),
       .ValueWidth(ValueWidth),
       .StashEntries(StashEntries),
-      .MaxMoves(MaxMoves)
+      .MaxMoves(MaxMoves),
+      .SplitStages(SplitStages)
   ) u_update (
       .clk_i,
       .rst_i,
@@ -299,7 +307,7 @@ module pst_lookup
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_found_once : assert (!valid6_q || $countones({hit6_q, written_hit6_q}) + 32'(stash_hit6_q) <= 1);
+      a_found_once : assert (!valid6_q || $countones({hit6_q, written_hit6_q}) + 32'(stash_hit6) <= 1);
       a_no_seed_beside_keys : assert (!seed_valid_i || (keys_o == '0 && !s_op_valid_i && !s_key_valid_i));
     end
   end

@@ -5,7 +5,7 @@
 // sums (exclusive or) of words that chunks of ChunkBits bits choose in memories of random words (simple tabulation). Each table's address
 // and rest' give low back, so a word of a table has rest' alone, and a key that is moved is never mixed anew.
 //
-// Throughput: a key per cycle. Latency: 3 cycles. Order: as they come. Reset: what is inside goes on; random words stay.
+// Throughput: a key per cycle. Latency: 3 cycles, 5 with SplitStages. Order: as they come. Reset: what is inside goes on; random words stay.
 module pst_lookup_mix
   import pst_lookup_pkg::*;
 #(
@@ -13,6 +13,7 @@ module pst_lookup_mix
     parameter int unsigned IndexWidth = 16,
     parameter int unsigned ChunkBits  = 6,        // bits of a key that choose one random word
     parameter string       WordStyle  = "block",  // memory of the random words, see pst_ram_1r1w
+    parameter bit          SplitStages = 1'b0,    // a random word is there a cycle later
     localparam int unsigned RestWidth = KeyWidth - IndexWidth,
     localparam int unsigned SeedWidth = RestWidth > Tables * IndexWidth ? RestWidth : Tables * IndexWidth
 ) (
@@ -36,14 +37,30 @@ module pst_lookup_mix
   localparam int unsigned LowChunks  = (IndexWidth + ChunkBits - 1) / ChunkBits;
   localparam int unsigned RestChunks = (RestWidth + ChunkBits - 1) / ChunkBits;
 
-  logic valid_q, valid_q2, valid_q3, mixed_q;
-  logic [KeyWidth-1:0] key_q;
+  localparam int unsigned Read = SplitStages ? 2 : 1;    // cycles from an address to its random word
+
+  // Beside the words of low, and beside those of rest'.
+  typedef struct packed {
+    logic                valid;
+    logic                mixed;
+    logic [KeyWidth-1:0] key;
+  } low_stage_t;
+
+  typedef struct packed {
+    logic                  valid;
+    logic [IndexWidth-1:0] low;
+    logic [RestWidth-1:0]  rest;
+  } rest_stage_t;
+
+  low_stage_t [Read:1] low_stage_q;
+  rest_stage_t [Read:1] rest_stage_q;
+  rest_stage_t out_q;
+  low_stage_t there;
   logic [LowChunks*ChunkBits-1:0] low_chunks;
   logic [RestChunks*ChunkBits-1:0] rest_chunks;
   logic [LowChunks-1:0][RestWidth-1:0] g;
   logic [RestChunks-1:0][Tables-1:0][IndexWidth-1:0] f;
-  logic [RestWidth-1:0] rest, rest_q2, rest_q3;
-  logic [IndexWidth-1:0] low_q2, low_q3;
+  logic [RestWidth-1:0] rest;
   logic [Tables-1:0][IndexWidth-1:0] index, index_q;
 
   assign low_chunks  = (LowChunks*ChunkBits)'(key_i[IndexWidth-1:0]);
@@ -53,6 +70,7 @@ module pst_lookup_mix
     pst_ram_1r1w #(
         .Width(RestWidth),
         .Depth(2 ** ChunkBits),
+        .ReadLatency(Read),
         .Style(WordStyle)
     ) u_words (
         .clk_i,
@@ -69,6 +87,7 @@ module pst_lookup_mix
     pst_ram_1r1w #(
         .Width(Tables * IndexWidth),
         .Depth(2 ** ChunkBits),
+        .ReadLatency(Read),
         .Style(WordStyle)
     ) u_words (
         .clk_i,
@@ -82,30 +101,29 @@ module pst_lookup_mix
   end
 
   always_comb begin
-    rest = key_q[KeyWidth-1:IndexWidth];
-    for (int unsigned c = 0; c < LowChunks; c++) if (!mixed_q) rest ^= g[c];
+    there = low_stage_q[Read];
+    rest  = there.key[KeyWidth-1:IndexWidth];
+    for (int unsigned c = 0; c < LowChunks; c++) if (!there.mixed) rest ^= g[c];
     for (int unsigned t = 0; t < Tables; t++) begin
-      index[t] = low_q2;
+      index[t] = rest_stage_q[Read].low;
       for (int unsigned c = 0; c < RestChunks; c++) index[t] ^= f[c][t];
     end
   end
 
   always_ff @(posedge clk_i) begin
-    valid_q  <= valid_i;
-    mixed_q  <= mixed_i;
-    key_q    <= key_i;
-    valid_q2 <= valid_q;
-    low_q2   <= key_q[IndexWidth-1:0];
-    rest_q2  <= rest;
-    valid_q3 <= valid_q2;
-    low_q3   <= low_q2;
-    rest_q3  <= rest_q2;
-    index_q  <= index;
+    low_stage_q[1]  <= '{valid: valid_i, mixed: mixed_i, key: key_i};
+    rest_stage_q[1] <= '{valid: there.valid, low: there.key[IndexWidth-1:0], rest: rest};
+    for (int unsigned i = 2; i <= Read; i++) begin
+      low_stage_q[i]  <= low_stage_q[i-1];
+      rest_stage_q[i] <= rest_stage_q[i-1];
+    end
+    out_q   <= rest_stage_q[Read];
+    index_q <= index;
   end
 
-  assign valid_o = valid_q3;
-  assign low_o   = low_q3;
-  assign rest_o  = rest_q3;
+  assign valid_o = out_q.valid;
+  assign low_o   = out_q.low;
+  assign rest_o  = out_q.rest;
   assign index_o = index_q;
 
 endmodule

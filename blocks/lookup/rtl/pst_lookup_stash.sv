@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The stash: a few keys that are in no table, in registers, compared all at once with the keys of two askers.
 //
-// Latency: 1 cycle from a key to its answer, of the contents at the start of that cycle. One change per cycle. Reset: empties it.
+// Latency: 1 cycle from a key to its answer, 2 with SplitStages, of the contents at the start of the first one. One change per cycle.
+// Reset: empties it.
 module pst_lookup_stash #(
     parameter int unsigned KeyWidth   = 48,
     parameter int unsigned ValueWidth = 32,
     parameter int unsigned Entries    = 8,        // >= 2
+    parameter bit          SplitStages = 1'b0,    // keys are compared in one cycle, and the entry is taken in the next one
     localparam int unsigned EntryWidth = $clog2(Entries)
 ) (
     input  logic                  clk_i,
@@ -40,7 +42,15 @@ module pst_lookup_stash #(
     logic [ValueWidth-1:0] value;
   } entry_t;
 
-  logic [Entries-1:0] present_q, a_match, b_match;
+  // Which entries have the keys, and the values of all, as they were in the same cycle.
+  typedef struct packed {
+    logic [Entries-1:0]                 a, b;
+    logic [Entries-1:0][ValueWidth-1:0] values;
+  } match_t;
+
+  match_t match, found;
+  logic unused_valid;
+  logic [Entries-1:0] present_q;
   entry_t [Entries-1:0] entry_q;
   entry_t shown[Entries];                       // the same, as a memory, to show one
   logic a_hit_q, b_hit_q;
@@ -48,13 +58,31 @@ module pst_lookup_stash #(
   logic [EntryWidth-1:0] b_entry, b_entry_q;
 
   always_comb begin
+    for (int unsigned i = 0; i < Entries; i++) begin
+      match.a[i]      = present_q[i] && entry_q[i].key == a_key_i;
+      match.b[i]      = present_q[i] && entry_q[i].key == b_key_i;
+      match.values[i] = entry_q[i].value;
+    end
+  end
+
+  pst_stage #(
+      .Width($bits(match_t)),
+      .Registered(SplitStages)
+  ) u_match (
+      .clk_i,
+      .rst_i,
+      .valid_i(1'b1),
+      .data_i (match),
+      .valid_o(unused_valid),
+      .data_o (found)
+  );
+
+  always_comb begin
     a_value = '0;
     b_entry = '0;
     for (int unsigned i = 0; i < Entries; i++) begin
-      a_match[i] = present_q[i] && entry_q[i].key == a_key_i;
-      b_match[i] = present_q[i] && entry_q[i].key == b_key_i;
-      if (a_match[i]) a_value |= entry_q[i].value;
-      if (b_match[i]) b_entry |= EntryWidth'(i);
+      if (found.a[i]) a_value |= found.values[i];
+      if (found.b[i]) b_entry |= EntryWidth'(i);
     end
     free_o       = present_q != '1;
     any_o        = present_q != '0;
@@ -70,9 +98,9 @@ module pst_lookup_stash #(
   assign {show_key_o, show_value_o} = shown[show_entry_i];
 
   always_ff @(posedge clk_i) begin
-    a_hit_q   <= a_match != '0;
+    a_hit_q   <= found.a != '0;
     a_value_q <= a_value;
-    b_hit_q   <= b_match != '0;
+    b_hit_q   <= found.b != '0;
     b_entry_q <= b_entry;
     if (set_valid_i) begin
       present_q[set_entry_i] <= set_present_i;
@@ -89,7 +117,7 @@ module pst_lookup_stash #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i) a_once : assert ($countones(a_match) <= 1 && $countones(b_match) <= 1);
+    if (!rst_i) a_once : assert ($countones(match.a) <= 1 && $countones(match.b) <= 1);
   end
 `endif
 

@@ -2,7 +2,7 @@
 // Soak of pst_lookup: a lookup in every cycle beside operations, each answer judged by a dictionary, every port in every cycle by the
 // model.
 //
-// Arguments: entries, key_bits, stash, max_moves, chunk_bits (as the module has them), operations, seed, keys (kinds of keys: 0 random,
+// Arguments: entries, key_bits, stash, max_moves, chunk_bits, split (as the module has them), operations, seed, keys (kinds of keys: 0 random,
 // 1 consecutive, 2 a few low bits beside a few high bits), fill (permille of the entries that the keys settle at), gap (permille of cycles
 // in which no operation is offered), resets, model (0: only the dictionary judges, which is faster).
 // Prints added=, replaced=, deleted=, absent=, full=, lookups=, hits=, during= (hits of the key of an operation under way, or of one just
@@ -52,7 +52,7 @@ class Bench {
           rng(args["seed"]),
           sizes{static_cast<std::uint32_t>(args["entries"]), static_cast<std::uint32_t>(args["key_bits"]),
                 static_cast<std::uint32_t>(args["stash"]), static_cast<std::uint32_t>(args["max_moves"]),
-                static_cast<std::uint32_t>(args["chunk_bits"])},
+                static_cast<std::uint32_t>(args["chunk_bits"]), args["split"] != 0},
           model(sizes),
           settle(args["entries"] * args["fill"] / 1000) {}
 
@@ -207,7 +207,7 @@ class Bench {
         if (!right) fail("an operation ended as " + std::to_string(static_cast<int>(done)));
         // Lookups that read before the event have the old answer: they are judged by what was there then.
         for (Asked& lookup : asked) {
-            if (!lookup.known && lookup.at + penstock::lookup_timing::kMix < now - 1) know(lookup);
+            if (!lookup.known && lookup.at + penstock::lookup_timing::mix(sizes.split) < now - 1) know(lookup);
         }
         static const char* names[] = {"added", "replaced", "deleted", "absent", "full"};
         counts[names[static_cast<int>(done)]]++;
@@ -245,9 +245,9 @@ class Bench {
 
     void judge() {
         for (Asked& lookup : asked) {
-            if (!lookup.known && lookup.at + penstock::lookup_timing::kMix < now) know(lookup);
+            if (!lookup.known && lookup.at + penstock::lookup_timing::mix(sizes.split) < now) know(lookup);
         }
-        const bool due = !asked.empty() && asked.front().at + penstock::lookup_timing::kAnswer == now;
+        const bool due = !asked.empty() && asked.front().at + penstock::lookup_timing::answer(sizes.split) == now;
         if (static_cast<bool>(top.m_value_valid_o) != due) fail("an answer that nobody waits for, or none");
         if (!due) return;
         const Asked& lookup = asked.front();

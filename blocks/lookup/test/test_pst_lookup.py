@@ -11,22 +11,28 @@ BENCH = Path(__file__).parent / "soak_lookup.cpp"
 RANDOM, CONSECUTIVE, STRUCTURED = range(3)
 
 
-def soak(entries: int, key_bits: int, stash: int = 8, max_moves: int = 64, chunk_bits: int = 6, **arguments: int) -> dict[str, int]:
-    parameters = {"Entries": entries, "KeyWidth": key_bits, "StashEntries": stash, "MaxMoves": max_moves, "ChunkBits": chunk_bits}
-    settings = {"entries": entries, "key_bits": key_bits, "stash": stash, "max_moves": max_moves, "chunk_bits": chunk_bits}
+def soak(
+    entries: int, key_bits: int, stash: int = 8, max_moves: int = 64, chunk_bits: int = 6, split: int = 0, **arguments: int
+) -> dict[str, int]:
+    parameters = {
+        "Entries": entries, "KeyWidth": key_bits, "StashEntries": stash, "MaxMoves": max_moves, "ChunkBits": chunk_bits, "SplitStages": split,
+    }  # fmt: skip
+    settings = {
+        "entries": entries, "key_bits": key_bits, "stash": stash, "max_moves": max_moves, "chunk_bits": chunk_bits, "split": split,
+    }  # fmt: skip
     traffic = {"operations": 60_000, "seed": seed(), "keys": RANDOM, "fill": 920, "gap": 0, "resets": 2, "model": 1}
     return run_soak(BENCH, "lookup", "pst_lookup", parameters, {**settings, **traffic, **arguments}, library.sources_of("pst_lookup"))
 
 
 @pytest.mark.parametrize(
-    "entries, key_bits, stash, max_moves, chunk_bits",
-    [(1024, 48, 8, 64, 6), (16, 12, 2, 3, 2), (4096, 80, 4, 16, 8)],
-    ids=["usual", "small", "80-bit"],
+    "entries, key_bits, stash, max_moves, chunk_bits, split",
+    [(1024, 48, 8, 64, 6, 0), (16, 12, 2, 3, 2, 0), (4096, 80, 4, 16, 8, 0), (16, 12, 2, 3, 2, 1), (4096, 80, 8, 32, 6, 1)],
+    ids=["usual", "small", "80-bit", "split-small", "split-80-bit"],
 )
 @pytest.mark.parametrize("keys", [RANDOM, CONSECUTIVE, STRUCTURED], ids=["random", "consecutive", "structured"])
-def test_every_cycle(entries: int, key_bits: int, stash: int, max_moves: int, chunk_bits: int, keys: int) -> None:
+def test_every_cycle(entries: int, key_bits: int, stash: int, max_moves: int, chunk_bits: int, split: int, keys: int) -> None:
     for fill, gap in [(920, 0), (500, 900)]:
-        counts = soak(entries, key_bits, stash, max_moves, chunk_bits, keys=keys, fill=fill, gap=gap)
+        counts = soak(entries, key_bits, stash, max_moves, chunk_bits, split, keys=keys, fill=fill, gap=gap)
         for name in ("added", "replaced", "deleted", "absent", "hits", "moves", "during"):
             assert counts[name] > 50, name
         if entries >= 1024:

@@ -6,7 +6,8 @@
 // whole, and why reading ended there (pst_parse_pkg::end_e). No frame is dropped.
 //
 // Throughput: a beat per cycle, hence with beats of 64 bytes a frame of 60 bytes in each cycle.
-// Latency:    frames 0 cycles; a vector 11 + ExtensionHeaders cycles after the beat that ends the frame or fills the window.
+// Latency:    frames 0 cycles; a vector 11 + ExtensionHeaders cycles after the beat that ends the frame or fills the window, with SplitStages
+//             17 + 2 * ExtensionHeaders.
 // Ordering:   vectors in the order of the frames. A vector may come before the frame's last beat, if that is behind the window.
 // Reset:      frames and vectors inside are forgotten; the next beat begins a frame.
 module pst_parse
@@ -16,7 +17,8 @@ module pst_parse
     parameter int unsigned WindowBytes      = 128,   // 64 .. 192, a multiple of DataBytes; headers that end behind it are not read
     parameter int unsigned ExtensionHeaders = 4,     // of IPv6, 0 .. 8; each is a stage
     parameter bit          Tunnels          = 1'b1,  // GTP-U and L2TP are read
-    parameter int unsigned Vectors          = 32     // room for vectors that are not taken, >= ExtensionHeaders + 13 for full rate
+    parameter bit          SplitStages      = 1'b0,  // stages are two or three, for a slow technology
+    parameter int unsigned Vectors          = 32     // room for vectors that are not taken; for full rate two more than the latency
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,
@@ -80,7 +82,8 @@ module pst_parse
       .DataBytes(DataBytes),
       .WindowBytes(WindowBytes),
       .ExtensionHeaders(ExtensionHeaders),
-      .Tunnels(Tunnels)
+      .Tunnels(Tunnels),
+      .SplitStages(SplitStages)
   ) u_stages (
       .clk_i,
       .rst_i,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Reads an Ethernet header below MPLS and the fixed header of IPv4 or IPv6, and steps over the options of IPv4.
 //
-// Throughput: a window per cycle. Latency: 2 cycles to the fixed header, 3 to the step behind the options. Order: as they come.
+// Throughput: a window per cycle. Order: as they come.
+// Latency: 2 cycles to the fixed header, 3 to the step behind the options; with SplitStages 4 and 5.
 // Reset: what is inside is forgotten.
 module pst_parse_network
   import pst_parse_pkg::*;
 #(
     parameter int unsigned WindowBytes = 128,
+    parameter bit          SplitStages = 1'b0,   // the second stage is three
     localparam int unsigned RestBytes = WindowBytes - 14
 ) (
     input  logic                      clk_i,
@@ -25,7 +27,7 @@ module pst_parse_network
 
   localparam int unsigned Row = 66;     // bytes that are looked at from the row of 16 bytes on in which the header begins
 
-  logic [3:1] valid_q;
+  logic valid1_q, valid2_q, valid3_q, valid2, valid3;
   step_t step1_d, step1_q, step2_d, step2_q;
   upper_step_t step3_d, step3_q;
   logic [RestBytes-1:0][7:0] rest1_q, rest2_q, rest3_q;
@@ -60,62 +62,134 @@ module pst_parse_network
     left40_d = step_i.left - (step_i.next == NextInner ? 12'd54 : 12'd40);
   end
 
-  // ---- 2: the inner Ethernet header, and the fixed header behind it
+  // ---- 2: an inner Ethernet header and the bytes of the fixed header behind it; what these say; what follows from it
 
-  logic [13:0][7:0] inner;
-  logic [39:0][7:0] head;
-  logic [15:0] inner_ethertype;
-  next_e next;
-  logic [7:0] at2_d, at2_q;             // where the IP header begins
-  logic [5:0] size_d, size_q;           // bytes of an IPv4 header
-  logic [15:0] total;
-  logic [13:0] offset;                  // with the flag that more fragments follow
+  typedef struct packed {
+    step_t                     step;
+    logic [RestBytes-1:0][7:0] rest;
+    logic                      inner_there;
+    logic [13:0][7:0]          inner;
+    logic [39:0][7:0]          head;
+    logic [7:0]                at;           // where the IP header begins
+    logic [LeftWidth-1:0]      left40;
+  } bytes_t;
+
+  bytes_t bytes, t2;
 
   always_comb begin
     unique case (step1_q.words[1:0])
       2'd0: begin
-        inner = row_q[0+:14];
-        head  = inner_q ? row_q[14+:40] : row_q[0+:40];
+        bytes.inner = row_q[0+:14];
+        bytes.head  = inner_q ? row_q[14+:40] : row_q[0+:40];
       end
       2'd1: begin
-        inner = row_q[4+:14];
-        head  = inner_q ? row_q[18+:40] : row_q[4+:40];
+        bytes.inner = row_q[4+:14];
+        bytes.head  = inner_q ? row_q[18+:40] : row_q[4+:40];
       end
       2'd2: begin
-        inner = row_q[8+:14];
-        head  = inner_q ? row_q[22+:40] : row_q[8+:40];
+        bytes.inner = row_q[8+:14];
+        bytes.head  = inner_q ? row_q[22+:40] : row_q[8+:40];
       end
       default: begin
-        inner = row_q[12+:14];
-        head  = inner_q ? row_q[26+:40] : row_q[12+:40];
+        bytes.inner = row_q[12+:14];
+        bytes.head  = inner_q ? row_q[26+:40] : row_q[12+:40];
       end
     endcase
-    step2_d         = step1_q;
-    at2_d           = 8'd14 + {2'b00, step1_q.words, 2'b00} + (inner_q ? 8'd14 : 8'd0);
-    inner_ethertype = {inner[12], inner[13]};
-    next            = step1_q.next;
-    if (inner_q) begin
-      step2_d.headers.inner_destination_mac = {inner[0], inner[1], inner[2], inner[3], inner[4], inner[5]};
-      step2_d.headers.inner_source_mac      = {inner[6], inner[7], inner[8], inner[9], inner[10], inner[11]};
-      step2_d.headers.inner_ethertype       = inner_ethertype;
-      if (inner_ethertype == 16'h0800) next = NextIpv4;
-      else if (inner_ethertype == 16'h86DD) next = NextIpv6;
+    bytes.step        = step1_q;
+    bytes.rest        = rest1_q;
+    bytes.inner_there = inner_q;
+    bytes.at          = 8'd14 + {2'b00, step1_q.words, 2'b00} + (inner_q ? 8'd14 : 8'd0);
+    bytes.left40      = left40_q;
+  end
+
+  pst_stage #(
+      .Width($bits(bytes_t)),
+      .Registered(SplitStages)
+  ) u_bytes (
+      .clk_i,
+      .rst_i,
+      .valid_i(valid1_q),
+      .data_i (bytes),
+      .valid_o(valid2),
+      .data_o (t2)
+  );
+
+  // What the bytes are if they are a header of IPv4, or of IPv6: why reading ends there, and what the header's length leaves.
+  typedef struct packed {
+    step_t                     step;
+    logic [RestBytes-1:0][7:0] rest;
+    logic [39:0][7:0]          head;
+    logic [7:0]                at;
+    next_e                     next;
+    end_e                      ending4, ending6;
+    logic [LeftWidth-1:0]      left4, left6;
+  } fixed_t;
+
+  fixed_t fixed, t3;
+  logic [15:0] inner_ethertype, total;
+  logic [5:0] size2;
+
+  always_comb begin
+    fixed.step      = t2.step;
+    fixed.rest      = t2.rest;
+    fixed.head      = t2.head;
+    fixed.at        = t2.at;
+    fixed.next      = t2.step.next;
+    inner_ethertype = {t2.inner[12], t2.inner[13]};
+    if (t2.inner_there) begin
+      fixed.step.headers.inner_destination_mac = {t2.inner[0], t2.inner[1], t2.inner[2], t2.inner[3], t2.inner[4], t2.inner[5]};
+      fixed.step.headers.inner_source_mac      = {t2.inner[6], t2.inner[7], t2.inner[8], t2.inner[9], t2.inner[10], t2.inner[11]};
+      fixed.step.headers.inner_ethertype       = inner_ethertype;
+      if (inner_ethertype == 16'h0800) fixed.next = NextIpv4;
+      else if (inner_ethertype == 16'h86DD) fixed.next = NextIpv6;
       else begin
-        next                   = NextNone;
-        step2_d.headers.ending = EndUnknown;
+        fixed.next                = NextNone;
+        fixed.step.headers.ending = EndUnknown;
       end
     end
+    total = {t2.head[2], t2.head[3]};
+    size2 = {t2.head[0][3:0], 2'b00};
 
-    total        = {head[2], head[3]};
+    fixed.left4   = bounded(t2.step.left, total);
+    fixed.ending4 = EndDone;
+    if (t2.step.left < 12'd20) fixed.ending4 = EndCut;
+    else if (t2.at > 8'(WindowBytes - 20)) fixed.ending4 = EndBeyond;
+    else if (t2.head[0][7:4] != 4'd4) fixed.ending4 = EndBadVersion;
+    else if (t2.head[0][3:0] < 4'd5 || total < 16'(size2)) fixed.ending4 = EndBadLength;
+
+    fixed.left6   = bounded(t2.left40, {t2.head[4], t2.head[5]});
+    fixed.ending6 = EndDone;
+    if (t2.step.left < 12'd40) fixed.ending6 = EndCut;
+    else if (t2.at > 8'(WindowBytes - 40)) fixed.ending6 = EndBeyond;
+    else if (t2.head[0][7:4] != 4'd6) fixed.ending6 = EndBadVersion;
+  end
+
+  pst_stage #(
+      .Width($bits(fixed_t)),
+      .Registered(SplitStages)
+  ) u_fixed (
+      .clk_i,
+      .rst_i,
+      .valid_i(valid2),
+      .data_i (fixed),
+      .valid_o(valid3),
+      .data_o (t3)
+  );
+
+  logic [39:0][7:0] head;
+  logic [7:0] at2_q;                    // where the IP header begins
+  logic [5:0] size_d, size_q;           // bytes of an IPv4 header
+  logic [13:0] offset;                  // with the flag that more fragments follow
+
+  always_comb begin
+    head         = t3.head;
+    step2_d      = t3.step;
     offset       = {head[6][5:0], head[7]};
     size_d       = {head[0][3:0], 2'b00};
     step2_d.next = NextNone;
-    if (next == NextIpv4) begin
-      step2_d.left = bounded(step1_q.left, total);
-      if (step1_q.left < 12'd20) step2_d.headers.ending = EndCut;
-      else if (at2_d > 8'(WindowBytes - 20)) step2_d.headers.ending = EndBeyond;
-      else if (head[0][7:4] != 4'd4) step2_d.headers.ending = EndBadVersion;
-      else if (head[0][3:0] < 4'd5 || total < 16'(size_d)) step2_d.headers.ending = EndBadLength;
+    if (t3.next == NextIpv4) begin
+      step2_d.left = t3.left4;
+      if (t3.ending4 != EndDone) step2_d.headers.ending = t3.ending4;
       else begin
         step2_d.next                = NextIpv4;
         step2_d.headers.ip          = 3'd4;
@@ -124,23 +198,21 @@ module pst_parse_network
         step2_d.headers.protocol    = head[9];
         step2_d.headers.source      = 128'({head[12], head[13], head[14], head[15]});
         step2_d.headers.destination = 128'({head[16], head[17], head[18], head[19]});
-        step2_d.headers.network_at  = at2_d;
+        step2_d.headers.network_at  = t3.at;
         if (offset[12:0] != '0) step2_d.headers.fragment = FragmentLater;
         else if (offset[13]) step2_d.headers.fragment = FragmentFirst;
       end
     end
-    if (next == NextIpv6) begin
-      step2_d.left = bounded(left40_q, {head[4], head[5]});
-      if (step1_q.left < 12'd40) step2_d.headers.ending = EndCut;
-      else if (at2_d > 8'(WindowBytes - 40)) step2_d.headers.ending = EndBeyond;
-      else if (head[0][7:4] != 4'd6) step2_d.headers.ending = EndBadVersion;
+    if (t3.next == NextIpv6) begin
+      step2_d.left = t3.left6;
+      if (t3.ending6 != EndDone) step2_d.headers.ending = t3.ending6;
       else begin
         step2_d.next               = NextIpv6;
         step2_d.headers.ip         = 3'd6;
         step2_d.headers.dscp       = {head[0][3:0], head[1][7:6]};
         step2_d.headers.ecn        = head[1][5:4];
         step2_d.headers.protocol   = head[6];
-        step2_d.headers.network_at = at2_d;
+        step2_d.headers.network_at = t3.at;
         for (int unsigned i = 0; i < 16; i++) begin
           step2_d.headers.source[127-8*i-:8]      = head[8+i];
           step2_d.headers.destination[127-8*i-:8] = head[24+i];
@@ -165,7 +237,9 @@ module pst_parse_network
   end
 
   always_ff @(posedge clk_i) begin
-    valid_q <= {valid_q[2:1], valid_i};
+    valid1_q <= valid_i;
+    valid2_q <= valid3;
+    valid3_q <= valid2_q;
     if (valid_i) begin
       step1_q  <= step1_d;
       row_q    <= row_d;
@@ -173,25 +247,29 @@ module pst_parse_network
       left40_q <= left40_d;
       rest1_q  <= rest_i;
     end
-    if (valid_q[1]) begin
+    if (valid3) begin
       step2_q <= step2_d;
-      at2_q   <= at2_d;
+      at2_q   <= t3.at;
       size_q  <= size_d;
-      rest2_q <= rest1_q;
+      rest2_q <= t3.rest;
     end
-    if (valid_q[2]) begin
+    if (valid2_q) begin
       step3_q <= step3_d;
       rest3_q <= rest2_q;
     end
-    if (rst_i) valid_q <= '0;
+    if (rst_i) begin
+      valid1_q <= 1'b0;
+      valid2_q <= 1'b0;
+      valid3_q <= 1'b0;
+    end
   end
 
   logic unused;
-  assign unused = &{1'b0, step2_q.words};
+  assign unused = &{1'b0, step2_q.words, head[0][7:4], head[1][3:0], head[5:2]};
 
-  assign headers_valid_o = valid_q[2];
+  assign headers_valid_o = valid2_q;
   assign headers_o       = step2_q.headers;
-  assign valid_o         = valid_q[3];
+  assign valid_o         = valid3_q;
   assign step_o          = step3_q;
   assign rest_o          = rest3_q;
 

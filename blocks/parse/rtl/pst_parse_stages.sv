@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The stages that read headers: beats in, and for each frame its headers in two parts. Nothing waits.
 //
-// Throughput: a beat per cycle. Latency: from the beat that ends the frame or fills the window 6 cycles to the headers up to IP,
-// 10 + ExtensionHeaders to what is behind them. Order: as they come. Reset: what is inside is forgotten; the next beat begins a frame.
+// Throughput: a beat per cycle. Order: as they come. Reset: what is inside is forgotten; the next beat begins a frame.
+// Latency: from the beat that ends the frame or fills the window 6 cycles to the headers up to IP, 10 + ExtensionHeaders to what is behind
+// them; with SplitStages 11 and 16 + 2 * ExtensionHeaders.
 module pst_parse_stages
   import pst_parse_pkg::*;
 #(
     parameter int unsigned DataBytes        = 64,    // see pst_parse
     parameter int unsigned WindowBytes      = 128,
     parameter int unsigned ExtensionHeaders = 4,
-    parameter bit          Tunnels          = 1'b1
+    parameter bit          Tunnels          = 1'b1,
+    parameter bit          SplitStages      = 1'b0
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,
@@ -62,7 +64,8 @@ module pst_parse_stages
   );
 
   pst_parse_link #(
-      .WindowBytes(WindowBytes)
+      .WindowBytes(WindowBytes),
+      .SplitStages(SplitStages)
   ) u_link (
       .clk_i,
       .rst_i,
@@ -80,7 +83,8 @@ module pst_parse_stages
   logic [RestBytes-1:0][7:0] rest[ExtensionHeaders+1];
 
   pst_parse_network #(
-      .WindowBytes(WindowBytes)
+      .WindowBytes(WindowBytes),
+      .SplitStages(SplitStages)
   ) u_network (
       .clk_i,
       .rst_i,
@@ -96,7 +100,8 @@ module pst_parse_stages
 
   for (genvar i = 0; i < int'(ExtensionHeaders); i++) begin : g_extension
     pst_parse_extension #(
-        .WindowBytes(WindowBytes)
+        .WindowBytes(WindowBytes),
+        .SplitStages(SplitStages)
     ) u_extension (
         .clk_i,
         .rst_i,
@@ -111,7 +116,8 @@ module pst_parse_stages
 
   pst_parse_transport #(
       .WindowBytes(WindowBytes),
-      .Tunnels(Tunnels)
+      .Tunnels(Tunnels),
+      .SplitStages(SplitStages)
   ) u_transport (
       .clk_i,
       .rst_i,

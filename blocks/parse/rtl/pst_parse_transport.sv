@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Reads what is behind the IP header: TCP, UDP, SCTP, ICMP, ESP, and with Tunnels GTP-U and L2TP.
 //
-// Throughput: a window per cycle. Latency: 3 cycles. Order: as they come. Reset: what is inside is forgotten.
+// Throughput: a window per cycle. Latency: 3 cycles, 4 with SplitStages. Order: as they come. Reset: what is inside is forgotten.
 module pst_parse_transport
   import pst_parse_pkg::*;
 #(
     parameter int unsigned WindowBytes = 128,
     parameter bit          Tunnels     = 1'b1,    // GTP-U and L2TP are read
+    parameter bit          SplitStages = 1'b0,    // the second stage is two
     localparam int unsigned RestBytes = WindowBytes - 14
 ) (
     input  logic                      clk_i,
@@ -24,7 +25,7 @@ module pst_parse_transport
   localparam int unsigned Rows = (WindowBytes - First + 15) / 16;   // of 16 bytes
   localparam int unsigned RowWidth = $clog2(Rows);
 
-  logic [3:1] valid_q;
+  logic valid1_q, valid2_q, valid3_q, valid2;
   upper_step_t step1_q;
   upper_t upper2_d, upper2_q, upper3_d, upper3_q;
   logic [LeftWidth-1:0] left2_d, left2_q;     // behind a UDP header
@@ -50,7 +51,7 @@ module pst_parse_transport
     assign rows[i] = padded[16*input_of(i, Rows)+:30];
   end
 
-  // ---- 2: the transport header
+  // ---- 2: which header it is, and its bytes; what it says
 
   typedef enum logic [1:0] {
     InNone = 2'd0,
@@ -58,13 +59,20 @@ module pst_parse_transport
     InL2tp = 2'd2
   } in_e;
 
+  typedef struct packed {
+    upper_step_t      step;
+    logic             deep;
+    logic [15:0][7:0] head;
+    transport_e       transport;
+    logic             tunnelled;        // L2TP behind IP
+    logic             whole, in_window;
+  } known_t;
+
+  known_t known, t;
   logic [7:0][15:0][7:0] heads;
   logic [15:0][7:0] head;
   logic [7:0][7:0] above_q;             // the first bytes behind the UDP header
-  logic [7:0] protocol;
   logic [4:0] size;
-  transport_e transport;
-  logic whole, near;
   in_e in_d, in_q;
 
   for (genvar i = 0; i < 8; i++) begin : g_head
@@ -72,52 +80,73 @@ module pst_parse_transport
   end
 
   always_comb begin
-    head      = heads[step1_q.at[3:1]];
-    protocol  = step1_q.protocol;
-    transport = TransportNone;
-    size      = 5'd8;
-    in_d      = InNone;
-    unique case (protocol)
-      Icmp4:   if (!step1_q.six) transport = TransportIcmp;
-      Icmp6:   if (step1_q.six) transport = TransportIcmp;
+    known.step      = step1_q;
+    known.deep      = deep_q;
+    known.head      = heads[step1_q.at[3:1]];
+    known.transport = TransportNone;
+    known.tunnelled = 1'b0;
+    size            = 5'd8;
+    unique case (step1_q.protocol)
+      Icmp4:   if (!step1_q.six) known.transport = TransportIcmp;
+      Icmp6:   if (step1_q.six) known.transport = TransportIcmp;
       Tcp: begin
-        transport = TransportTcp;
-        size      = 5'd20;
+        known.transport = TransportTcp;
+        size            = 5'd20;
       end
-      Udp:     transport = TransportUdp;
+      Udp:     known.transport = TransportUdp;
       Sctp: begin
-        transport = TransportSctp;
-        size      = 5'd12;
+        known.transport = TransportSctp;
+        size            = 5'd12;
       end
-      Esp:     transport = TransportEsp;
-      L2tp:    size = 5'd4;
+      Esp:     known.transport = TransportEsp;
+      L2tp: begin
+        known.tunnelled = Tunnels;
+        size            = 5'd4;
+      end
       default: ;
     endcase
-    whole = step1_q.left >= 12'(size);
-    near  = step1_q.at <= 8'(WindowBytes) - 8'(size);
+    known.whole  = step1_q.left >= 12'(size);
+    known.in_window = step1_q.at <= 8'(WindowBytes) - 8'(size);
+  end
+
+  pst_stage #(
+      .Width($bits(known_t)),
+      .Registered(SplitStages)
+  ) u_stage (
+      .clk_i,
+      .rst_i,
+      .valid_i(valid1_q),
+      .data_i (known),
+      .valid_o(valid2),
+      .data_o (t)
+  );
+
+  always_comb begin
+    head              = t.head;
+    in_d              = InNone;
     upper2_d          = '0;
-    upper2_d.ending   = step1_q.ending;
-    upper2_d.protocol = protocol;
-    upper2_d.fragment = step1_q.fragment;
-    left2_d           = bounded(step1_q.left, {head[4], head[5]}) - 12'd8;
-    if (step1_q.going) begin
-      if (deep_q) upper2_d.ending = EndDeep;
-      else if (protocol == NoNext) upper2_d.ending = step1_q.six ? EndDone : EndUnknown;
-      else if (transport == TransportNone && !(Tunnels && protocol == L2tp)) upper2_d.ending = EndUnknown;
-      else if (!whole) upper2_d.ending = EndCut;
-      else if (!near) upper2_d.ending = EndBeyond;
-      else if (transport == TransportTcp && head[12][7:4] < 4'd5) upper2_d.ending = EndBadLength;
-      else if (transport == TransportUdp && {head[4], head[5]} < 16'd8) upper2_d.ending = EndBadLength;
+    upper2_d.ending   = t.step.ending;
+    upper2_d.protocol = t.step.protocol;
+    upper2_d.fragment = t.step.fragment;
+    left2_d           = bounded(t.step.left, {head[4], head[5]}) - 12'd8;
+    if (t.step.going) begin
+      if (t.deep) upper2_d.ending = EndDeep;
+      else if (t.step.protocol == NoNext) upper2_d.ending = t.step.six ? EndDone : EndUnknown;
+      else if (t.transport == TransportNone && !t.tunnelled) upper2_d.ending = EndUnknown;
+      else if (!t.whole) upper2_d.ending = EndCut;
+      else if (!t.in_window) upper2_d.ending = EndBeyond;
+      else if (t.transport == TransportTcp && head[12][7:4] < 4'd5) upper2_d.ending = EndBadLength;
+      else if (t.transport == TransportUdp && {head[4], head[5]} < 16'd8) upper2_d.ending = EndBadLength;
       else begin
-        upper2_d.transport_at = step1_q.at;
-        if (transport != TransportNone) begin
-          upper2_d.transport      = transport;
+        upper2_d.transport_at = t.step.at;
+        if (t.transport != TransportNone) begin
+          upper2_d.transport      = t.transport;
           upper2_d.transport_word = {head[0], head[1], head[2], head[3]};
         end else begin
           upper2_d.tunnel    = TunnelL2tp3;
           upper2_d.tunnel_id = {head[0], head[1], head[2], head[3]};
         end
-        if (Tunnels && transport == TransportUdp) begin
+        if (Tunnels && t.transport == TransportUdp) begin
           if ({head[2], head[3]} == PortGtpu) in_d = InGtpu;
           else if ({head[2], head[3]} == PortL2tp) in_d = InL2tp;
         end
@@ -155,27 +184,33 @@ module pst_parse_transport
   end
 
   always_ff @(posedge clk_i) begin
-    valid_q <= {valid_q[2:1], valid_i};
+    valid1_q <= valid_i;
+    valid2_q <= valid2;
+    valid3_q <= valid2_q;
     if (valid_i) begin
       step1_q <= step_i;
       row_q   <= rows[RowWidth'(step_i.at[7:4] - 4'(First / 16))];
       deep_q  <= deep_d;
     end
-    if (valid_q[1]) begin
+    if (valid2) begin
       upper2_q <= upper2_d;
       left2_q  <= left2_d;
-      at2_q    <= step1_q.at + 8'd8;
+      at2_q    <= t.step.at + 8'd8;
       above_q  <= head[15:8];
       in_q     <= in_d;
     end
-    if (valid_q[2]) upper3_q <= upper3_d;
-    if (rst_i) valid_q <= '0;
+    if (valid2_q) upper3_q <= upper3_d;
+    if (rst_i) begin
+      valid1_q <= 1'b0;
+      valid2_q <= 1'b0;
+      valid3_q <= 1'b0;
+    end
   end
 
   logic unused;
-  assign unused = &{1'b0, rest_i, head[7:6], flags[13:4], step1_q.even};
+  assign unused = &{1'b0, rest_i, head[7:6], flags[13:4], t.step.even};
 
-  assign valid_o = valid_q[3];
+  assign valid_o = valid3_q;
   assign upper_o = upper3_q;
 
 endmodule

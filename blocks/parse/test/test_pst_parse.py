@@ -183,7 +183,7 @@ async def a_beat_a_cycle(dut) -> None:
 
 @cocotb.test()
 async def latency(dut) -> None:
-    """A vector comes 11 + ExtensionHeaders cycles after the beat that ends the frame."""
+    """A vector comes 11 + ExtensionHeaders cycles after the beat that ends the frame, with stages that are split 17 + 2 * these."""
     rng = _clock(dut)
     bench = Bench(dut, rng)
     await bench.start()
@@ -201,7 +201,8 @@ async def latency(dut) -> None:
         if int(dut.m_headers_valid_o.value):
             break
         await FallingEdge(dut.clk_i)
-    assert cycles == 11 + bench.sizes["extension_headers"]
+    headers = bench.sizes["extension_headers"]
+    assert cycles == (17 + 2 * headers if testkit.parameter("SplitStages", 0) else 11 + headers)
 
 
 @cocotb.test()
@@ -227,8 +228,9 @@ async def reset_in_mid_frame(dut) -> None:
         {"DataBytes": 8},
         {"DataBytes": 16, "WindowBytes": 64, "ExtensionHeaders": 1, "Tunnels": 0},
         {"DataBytes": 32, "WindowBytes": 192, "ExtensionHeaders": 8, "Vectors": 24},
+        {"DataBytes": 8, "ExtensionHeaders": 2, "SplitStages": 1},
     ],
-    ids=["64-byte-beats", "8-byte-beats", "16-byte-beats", "32-byte-beats"],
+    ids=["64-byte-beats", "8-byte-beats", "16-byte-beats", "32-byte-beats", "split"],
 )
 def test_pst_parse(parameters: dict[str, int]) -> None:
     from penstock.engine import engine

@@ -7,7 +7,8 @@ module pst_parse_stages
     parameter int unsigned DataBytes        = 64,
     parameter int unsigned WindowBytes      = 128,
     parameter int unsigned ExtensionHeaders = 4,
-    parameter bit          Tunnels          = 1'b1
+    parameter bit          Tunnels          = 1'b1,
+    parameter bit          SplitStages      = 1'b0
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,

@@ -10,6 +10,7 @@ module pst_subscriber
     parameter int unsigned Entries      = 262144,
     parameter int unsigned MaxMoves     = 64,
     parameter int unsigned PrefixLevels = 7,
+    parameter bit          SplitStages  = 1'b0,
     localparam int unsigned IndexWidth  = Profiles > 1 ? $clog2(Profiles) : 1,
     localparam int unsigned MissWidth   = $clog2(Profiles + 1),
     localparam int unsigned TableWidth  = $clog2(Entries / Tables),

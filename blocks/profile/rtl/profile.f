@@ -5,4 +5,5 @@
 pst_profile_pkg.sv
 pst_profile.sv
 pst_subscriber.sv
+pst_event_counts.sv
 pst_find_queue.sv

@@ -3,7 +3,8 @@
 //
 // Throughput: a beat per cycle, and with beats of 64 bytes a frame of 60 bytes in each cycle.
 // Latency:    17 cycles from the beat that ends the frame or fills the window of 128 bytes to the frame's first beat out; with a prefix table
-//             as much longer as pst_subscriber is: 24 cycles with 7 levels.
+//             as much longer as pst_subscriber is: 24 cycles with 7 levels. With SplitStages 27 cycles, and with 7 levels 32. A counter shows
+//             an event a few cycles later.
 // Ordering:   as they come.
 // Reset:      frames inside are forgotten. No profile is on and no subscriber is there, by key or prefix; frames without a profile are
 //             dropped.
@@ -18,6 +19,7 @@ module pst_find_queue
     parameter int unsigned ExtensionHeaders = 2,       // of IPv6, 0 .. 8
     parameter int unsigned PrefixLevels     = 0,       // of pst_lookup_prefix, 2 .. 9, 7 for 8,191 prefixes; 0: no such table
     parameter int unsigned WaitBeats        = 64,      // beats that wait for their queue; for full rate more than the latency
+    parameter bit          SplitStages      = 1'b0,    // stages are two or three, for a slow technology; those of prefixes stay as they are
     localparam int unsigned CountWidth      = 50
 ) (
     input  logic                   clk_i,
@@ -56,7 +58,7 @@ module pst_find_queue
     // what is there
     output logic [           31:0] keys_o,
     output logic [           31:0] moves_o,
-    // a counter of frames, by count_e: {kind, index}
+    // a counter of frames, by count_e: {kind, index}; that of the index in the cycle before
     input  logic [            7:0] count_index_i,
     output logic [ CountWidth-1:0] count_o
 );
@@ -102,7 +104,8 @@ module pst_find_queue
       .DataBytes(DataBytes),
       .WindowBytes(128),
       .ExtensionHeaders(ExtensionHeaders),
-      .Tunnels(1'b0)
+      .Tunnels(1'b0),
+      .SplitStages(SplitStages)
   ) u_parse (
       .clk_i,
       .rst_i,
@@ -155,7 +158,8 @@ module pst_find_queue
       .Profiles(Profiles),
       .Entries(Entries),
       .MaxMoves(MaxMoves),
-      .PrefixLevels(PrefixLevels)
+      .PrefixLevels(PrefixLevels),
+      .SplitStages(SplitStages)
   ) u_subscriber (
       .clk_i,
       .rst_i,
@@ -243,37 +247,59 @@ module pst_find_queue
   assign m_axis_tdest_o  = 32'(answer.target);
   assign m_axis_tdrop_o  = answer.drop;
 
-  // ---- counters
+  // ---- counters: why reading ended; {miss?, profile}, and in the place of a sixteenth profile the frames without one
 
-  logic [Profiles-1:0][CountWidth-1:0] hits_q, misses_q;
-  logic [7:0][CountWidth-1:0] endings_q;
-  logic [CountWidth-1:0] none_q;
+  localparam logic [3:0] NoProfile = 4'd15;
 
-  always_comb begin
-    count_o = '0;
-    unique case (count_e'(count_index_i[5:4]))
-      CountHits: if (32'(count_index_i[3:0]) < Profiles) count_o = hits_q[count_index_i[0+:IndexWidth]];
-      CountMisses: if (32'(count_index_i[3:0]) < Profiles) count_o = misses_q[count_index_i[0+:IndexWidth]];
-      CountEndings: if (count_index_i[3:0] < 4'd8) count_o = endings_q[count_index_i[2:0]];
-      default: if (count_index_i[3:0] == '0) count_o = none_q;
-    endcase
-    if (count_index_i[7:6] != '0) count_o = '0;
-  end
+  logic ending_shown_q, found_shown_q;  // which of them is asked for, if there is such a counter
+  logic [3:0] shown;
+  logic [CountWidth-1:0] ending_count, found_count;
+  logic [4:0] found_event;
+
+  assign found_event = found == FoundNoProfile ? {1'b0, NoProfile} : {found == FoundNoKey, 4'(profile)};
+  assign shown       = count_e'(count_index_i[5:4]) == CountNone ? NoProfile : count_index_i[3:0];
+
+  pst_event_counts #(
+      .Counts(8),
+      .Width(CountWidth)
+  ) u_endings (
+      .clk_i,
+      .rst_i,
+      .event_valid_i(upper_valid),
+      .event_index_i(upper.ending),
+      .index_i      (count_index_i[2:0]),
+      .count_o      (ending_count)
+  );
+
+  pst_event_counts #(
+      .Counts(32),
+      .Width(CountWidth)
+  ) u_found (
+      .clk_i,
+      .rst_i,
+      .event_valid_i(queue_valid),
+      .event_index_i(found_event),
+      .index_i      ({count_e'(count_index_i[5:4]) == CountMisses, shown}),
+      .count_o      (found_count)
+  );
+
+  assign count_o = ending_shown_q ? ending_count : found_shown_q ? found_count : '0;
 
   always_ff @(posedge clk_i) begin
     if (beat_valid && beat_ready) beat_first_q <= m_axis_tlast_o;
     if (set_valid_i && set_what_i == SetMpls) mpls_q <= mpls_e'(set_value_i[1:0]);
-    if (upper_valid) endings_q[upper.ending] <= endings_q[upper.ending] + 1'b1;
-    if (queue_valid && found == FoundSubscriber) hits_q[profile] <= hits_q[profile] + 1'b1;
-    if (queue_valid && found == FoundNoKey) misses_q[profile] <= misses_q[profile] + 1'b1;
-    if (queue_valid && found == FoundNoProfile) none_q <= none_q + 1'b1;
+    ending_shown_q <= 1'b0;
+    found_shown_q  <= 1'b0;
+    if (count_index_i[7:6] == '0) begin
+      unique case (count_e'(count_index_i[5:4]))
+        CountEndings: ending_shown_q <= !count_index_i[3];
+        CountNone:    found_shown_q <= count_index_i[3:0] == '0;
+        default:      found_shown_q <= count_index_i[3:0] != NoProfile;
+      endcase
+    end
     if (rst_i) begin
       beat_first_q <= 1'b1;
       mpls_q       <= MplsByNibble;
-      hits_q       <= '0;
-      misses_q     <= '0;
-      endings_q    <= '0;
-      none_q       <= '0;
     end
   end
 

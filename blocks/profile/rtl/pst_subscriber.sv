@@ -2,8 +2,8 @@
 // From the headers of a frame to its queue: the first profile that fits finds the subscriber, a table the class; queue = base + class.
 //
 // Throughput: a header vector per cycle, whatever is inserted and deleted meanwhile.
-// Latency:    10 cycles; with a prefix table 2 + 2 * PrefixLevels + 1, if that is more.
-// Ordering:   as they come. A frame sees the operations whose m_done_valid_o rose up to 6 cycles after its vector came.
+// Latency:    10 cycles; with a prefix table 2 + 2 * PrefixLevels + 1, if that is more. With SplitStages 15, or 5 + 2 * PrefixLevels + 1.
+// Ordering:   as they come. A frame sees the operations whose m_done_valid_o rose up to 6 cycles after its vector came, with SplitStages 10.
 // Reset:      no subscriber is there, no profile is on, and frames without a subscriber are dropped; init_done_o as pst_lookup. Prefixes
 //             and classes stay.
 module pst_subscriber
@@ -15,6 +15,7 @@ module pst_subscriber
     parameter int unsigned Entries      = 262144,  // places for subscribers by key, see pst_lookup
     parameter int unsigned MaxMoves     = 64,      // of pst_lookup
     parameter int unsigned PrefixLevels = 7,       // of pst_lookup_prefix, 2 .. 9, 7 for 8,191 prefixes; 0: no such table, all miss
+    parameter bit          SplitStages  = 1'b0,    // stages are two or three, for a slow technology; those of prefixes stay as they are
     localparam int unsigned IndexWidth  = Profiles > 1 ? $clog2(Profiles) : 1,
     localparam int unsigned MissWidth   = $clog2(Profiles + 1),
     localparam int unsigned TableWidth  = $clog2(Entries / Tables),
@@ -70,7 +71,7 @@ module pst_subscriber
     output logic [   QueueWidth-1:0] m_queue_o           // 0 if dropped
 );
 
-  localparam int unsigned KeyLatency = 7;        // of pst_lookup
+  localparam int unsigned KeyLatency = SplitStages ? 9 : 7;  // of pst_lookup
   localparam int unsigned PrefixLatency = 2 * PrefixLevels;  // of pst_lookup_prefix, whose prefix is there a cycle before the choice
   localparam int unsigned Latency = PrefixLatency > KeyLatency ? PrefixLatency : KeyLatency;
 
@@ -95,7 +96,8 @@ module pst_subscriber
   answer_t by_key, by_prefix, key_answer, prefix_answer, answer;
 
   pst_profile #(
-      .Profiles(Profiles)
+      .Profiles(Profiles),
+      .SplitStages(SplitStages)
   ) u_profile (
       .clk_i,
       .rst_i,
@@ -123,7 +125,8 @@ module pst_subscriber
       .Entries(Entries),
       .KeyWidth(KeyWidth),
       .ValueWidth($bits(subscriber_t)),
-      .MaxMoves(MaxMoves)
+      .MaxMoves(MaxMoves),
+      .SplitStages(SplitStages)
   ) u_lookup (
       .clk_i,
       .rst_i,
@@ -197,30 +200,53 @@ module pst_subscriber
     assign by_prefix = prefix_answer;
   end
 
+  typedef struct packed {
+    logic                  fits;
+    logic                  hit;
+    logic [IndexWidth-1:0] profile;
+    logic [3:0]            number;
+    logic [QueueWidth-1:0] base;
+    miss_t                 miss;
+  } parts_t;
+
   miss_t [Profiles:0] miss_q;
-  miss_t miss;
   choice_t last;
-  logic hit;
-  logic [3:0] number;
+  parts_t parts, t;
+  logic parts_valid;
 
   always_comb begin
-    last   = choice_q[Latency];
-    answer = last.routed ? by_prefix : by_key;
-    hit    = last.fits && answer.hit;
-    number = last.number < answer.subscriber.last_class ? last.number : answer.subscriber.last_class;
-    miss   = miss_q[last.fits ? MissWidth'(last.profile) : MissWidth'(Profiles)];
+    last          = choice_q[Latency];
+    answer        = last.routed ? by_prefix : by_key;
+    parts.fits    = last.fits;
+    parts.hit     = last.fits && answer.hit;
+    parts.profile = last.profile;
+    parts.number  = last.number < answer.subscriber.last_class ? last.number : answer.subscriber.last_class;
+    parts.base    = answer.subscriber.base;
+    parts.miss    = miss_q[last.fits ? MissWidth'(last.profile) : MissWidth'(Profiles)];
   end
+
+  pst_stage #(
+      .Width($bits(parts_t)),
+      .Registered(SplitStages)
+  ) u_parts (
+      .clk_i,
+      .rst_i,
+      .valid_i(last.valid),
+      .data_i (parts),
+      .valid_o(parts_valid),
+      .data_o (t)
+  );
 
   always_ff @(posedge clk_i) begin
     if (miss_we_i) miss_q[miss_index_i] <= miss_i;
     prefixes_q  <= prefixes_i;
     choice_q[1] <= choice;
     for (int unsigned i = 2; i <= Latency; i++) choice_q[i] <= choice_q[i-1];
-    m_queue_valid_o   <= last.valid;
-    m_queue_found_o   <= hit ? FoundSubscriber : last.fits ? FoundNoKey : FoundNoProfile;
-    m_queue_profile_o <= last.profile;
-    m_queue_drop_o    <= !hit && miss.drop;
-    m_queue_o         <= hit ? answer.subscriber.base + QueueWidth'(number) : miss.drop ? '0 : miss.target;
+    m_queue_valid_o   <= parts_valid;
+    m_queue_found_o   <= t.hit ? FoundSubscriber : t.fits ? FoundNoKey : FoundNoProfile;
+    m_queue_profile_o <= t.profile;
+    m_queue_drop_o    <= !t.hit && t.miss.drop;
+    m_queue_o         <= t.hit ? t.base + QueueWidth'(t.number) : t.miss.drop ? '0 : t.miss.target;
     if (rst_i) begin
       for (int unsigned i = 1; i <= Latency; i++) choice_q[i].valid <= 1'b0;
       m_queue_valid_o <= 1'b0;

@@ -17,7 +17,6 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "par
 import parse_frames  # noqa: E402
 import test_profile_model  # noqa: E402
 
-SEES = 6  # cycles after a vector in which m_done_valid_o rises of the last operation that it sees
 INSERT, DELETE = 0, 1
 ADDED, REPLACED, DELETED, ABSENT, FULL = range(5)
 PROFILE, CLASS, MISS, SEED, MPLS, SEPARATOR, INTERVAL, BANK = range(8)
@@ -36,6 +35,11 @@ class Bench:
         self.profiles, self.entries = testkit.parameter("Profiles", 8), testkit.parameter("Entries", 256)
         self.headers = testkit.parameter("ExtensionHeaders", 2)
         self.levels, self.bank, self.prefixes = testkit.parameter("PrefixLevels", 0), 0, {}
+        # With stages that are split: cycles to a vector; from there to the rise of m_done_valid_o of the last operation that it sees, and to
+        # the frame.
+        split = testkit.parameter("SplitStages", 0)
+        self.to_vector, self.sees = (11, 10) if split else (6, 6)
+        self.to_frame = 4 + max(7, 2 * self.levels) if not split else 7 + max(9, 2 * self.levels)
         self.cycle_now = 0
         self.beats: deque[dict[str, int]] = deque()  # to be sent
         self.frames: deque[dict[str, Any]] = deque()  # begun, and not come out whole
@@ -155,7 +159,7 @@ class Bench:
         frame = self.sending
         frame["taken"] += 1
         if frame["taken"] == frame["window"]:
-            frame["vector"] = self.cycle_now + 6
+            frame["vector"] = self.cycle_now + self.to_vector
             ending = self.parser.parse(frame["data"], mpls=self.mpls, extension_headers=self.headers, tunnels=False)["ending"]
             self.counts[2, ending] += 1
         if beat["tlast"]:
@@ -172,7 +176,7 @@ class Bench:
             )[1]
             self.seen["by prefix"] += value is not None
         elif profile is not None:
-            past = [value for cycle, value in self.history.get(key, []) if cycle <= frame["vector"] + SEES]
+            past = [value for cycle, value in self.history.get(key, []) if cycle <= frame["vector"] + self.sees]
             value = past[-1] if past else None
         self.seen["found" if value is not None else "no profile" if profile is None else "no key"] += 1
         self.counts[(3, 0) if profile is None else (int(value is None), profile)] += 1
@@ -243,6 +247,7 @@ class Bench:
             for index in range(16):
                 await FallingEdge(self.dut.clk_i)
                 self.put(count_index=kind << 4 | index)
+                await FallingEdge(self.dut.clk_i)
                 await ReadOnly()
                 assert int(self.dut.count_o.value) == self.counts[kind, index], (kind, index)
 
@@ -267,7 +272,7 @@ async def every_queue(dut) -> None:
             raise AssertionError("frames are stuck")
         await bench.compare_counts()
         if sink == 1:
-            assert min(bench.latencies) == 4 + max(7, 2 * bench.levels), "cycles from the vector to the frame"
+            assert min(bench.latencies) == bench.to_frame, "cycles from the vector to the frame"
         seen += bench.seen
     names = ["found", "no key", "no profile", *(["by prefix"] if testkit.parameter("PrefixLevels", 0) else [])]
     assert min(seen[name] for name in names) > 20, seen
@@ -300,8 +305,10 @@ async def full_rate(dut) -> None:
         {"Entries": 64, "DataBytes": 16, "Profiles": 3, "ExtensionHeaders": 4},
         {"Entries": 64, "DataBytes": 32, "PrefixLevels": 4},
         {"Entries": 64, "DataBytes": 64, "PrefixLevels": 2, "Profiles": 4},
+        {"Entries": 256, "DataBytes": 8, "SplitStages": 1},
+        {"Entries": 64, "DataBytes": 64, "PrefixLevels": 5, "SplitStages": 1},
     ],
-    ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes"],
+    ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes", "split-8-byte-beats", "split-prefixes"],
 )
 def test_pst_find_queue(parameters: dict[str, int]) -> None:
     from penstock.engine import engine

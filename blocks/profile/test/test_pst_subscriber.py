@@ -17,7 +17,6 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "par
 import parse_frames  # noqa: E402
 import test_profile_model  # noqa: E402
 
-LOOKED_UP = 6  # cycles after a vector in which m_done_valid_o rises of the last operation that it sees
 INSERT, DELETE = 0, 1
 ADDED, REPLACED, DELETED, ABSENT, FULL = range(5)
 
@@ -32,7 +31,9 @@ class Bench:
         self.parser, self.models, self.lookup = engine.models("parse"), engine.models("profile"), engine.models("lookup")
         self.profiles = testkit.parameter("Profiles", 8)
         self.entries, self.levels = testkit.parameter("Entries", 256), testkit.parameter("PrefixLevels", 3)
-        self.latency = 3 + max(7, 2 * self.levels)
+        # With stages that are split: cycles to the queue, and to the rise of m_done_valid_o of the last operation that a vector sees.
+        split = testkit.parameter("SplitStages", 0)
+        self.latency, self.sees = (6 + max(9, 2 * self.levels), 10) if split else (3 + max(7, 2 * self.levels), 6)
         self.drawn: list[tuple[int, int, int, int, bytes]] = []
         self.misses: list[tuple[int, int]] = []
         self.prefixes: list[tuple[int, int, int]] = []
@@ -41,6 +42,7 @@ class Bench:
         self.frames: list[dict[str, Any]] = []
         self.expected: list[dict[str, Any] | None] = []
         self.operation: tuple[int, int, int] | None = None
+        self.changed: tuple[int, tuple[int, int, int, int, bytes]] | None = None  # a profile, from the next cycle on
         self.seen: Counter[str] = Counter()
         self.inputs = (
             "profile_we", "class_we", "miss_we", "seed_valid", "s_op_valid", "s_write_valid", "s_headers_valid", "bank", "prefixes",
@@ -116,7 +118,23 @@ class Bench:
         profile, routed, key, prefix, number = self.models.choose(frame, port, self.drawn, mode)
         if profile is not None and not routed:
             self.pool.append(key)
-        return {"vector": vector, "port": port, "profile": profile, "routed": routed, "key": key, "prefix": prefix, "class": number}
+        chosen = {"profile": profile, "routed": routed, "key": key, "prefix": prefix, "class": number}
+        return {"vector": vector, "port": port, "bytes": frame, "mode": mode, **chosen}
+
+    def choose(self, frame: dict[str, Any]) -> None:
+        """Say which profile fits now."""
+        names = ("profile", "routed", "key", "prefix", "class")
+        frame.update(zip(names, self.models.choose(frame["bytes"], frame["port"], self.drawn, frame["mode"]), strict=True))
+        if frame["profile"] is not None and not frame["routed"]:
+            self.pool.append(frame["key"])
+
+    def change(self) -> None:
+        """Change the ports and the space of a profile in the next cycle: frames that came before, and that of the cycle, do not see it."""
+        i = self.rng.randrange(self.profiles)
+        _, kind, _, class_of, classes = self.drawn[i]
+        ports, space = self.rng.getrandbits(16) | self.rng.getrandbits(16), self.rng.randrange(16)
+        self.put(profile_we=1, profile_index=i, profile=ports << 11 | kind << 7 | space << 3 | class_of)
+        self.changed = (i, (ports, kind, space, class_of, classes))
 
     def look_up(self, frame: dict[str, Any]) -> None:
         """Say what the frame must get, by what is there now."""
@@ -156,12 +174,16 @@ class Bench:
         offered = None
         if self.operation is None and self.pool and rng.random() < 0.8:
             op = INSERT if rng.random() < (0.9 if len(self.subscribers) < self.entries * 0.8 else 0.3) else DELETE
-            offered = (op, rng.choice(self.pool), rng.getrandbits(32))
+            offered = (op, rng.choice(self.pool[-300:]), rng.getrandbits(32))
             self.put(s_op=op, s_op_key=offered[1], s_op_value=offered[2])
-        self.put(s_op_valid=offered is not None, s_headers_valid=frame is not None)
+        if frame:
+            self.choose(frame)
+        self.put(s_op_valid=offered is not None, s_headers_valid=frame is not None, profile_we=0)
+        if rng.random() < 0.05:
+            self.change()
         self.put(s_headers=frame["vector"] if frame else rng.getrandbits(40), s_port=frame["port"] if frame else rng.randrange(16))
         await ReadOnly()
-        looked_up = self.expected[-LOOKED_UP] if len(self.expected) >= LOOKED_UP else None
+        looked_up = self.expected[-self.sees] if len(self.expected) >= self.sees else None
         if looked_up:
             self.look_up(looked_up)
         due = self.expected.pop(0)
@@ -172,6 +194,8 @@ class Bench:
             assert tuple(int(signal.value) for signal in signals) == due["answer"], due
         if offered and int(dut.s_op_ready_o.value):
             self.operation = offered
+        if self.changed:
+            self.drawn[self.changed[0]], self.changed = self.changed[1], None
 
 
 @cocotb.test()
@@ -200,8 +224,10 @@ async def every_queue(dut) -> None:
         {"Entries": 256, "PrefixLevels": 5},
         {"Entries": 64, "PrefixLevels": 0, "Profiles": 4},
         {"Entries": 1024, "PrefixLevels": 2, "Profiles": 15},
+        {"Entries": 64, "PrefixLevels": 5, "SplitStages": 1},
+        {"Entries": 256, "PrefixLevels": 0, "Profiles": 4, "SplitStages": 1},
     ],
-    ids=["usual", "no-prefixes", "keys-are-last"],
+    ids=["usual", "no-prefixes", "keys-are-last", "split-prefixes-are-last", "split-no-prefixes"],
 )
 def test_pst_subscriber(parameters: dict[str, int]) -> None:
     from penstock.engine import engine
