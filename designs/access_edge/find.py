@@ -58,6 +58,11 @@ def delete(key: int) -> list[Write]:
     return _do("delete", word=key)
 
 
+def read(key: int) -> list[Write]:
+    """Read what a key leads to into `find_read`; refused if it leads nowhere."""
+    return _do("read", word=key)
+
+
 def profile(index: int, kind: int, space: int, class_of: int = 0, ports: int = ALL_PORTS) -> list[Write]:
     """Say what a profile looks for; kind 0 fits no frame."""
     return _do("profile", index=index, value=ports << 11 | kind << 7 | space << 3 | class_of)

@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock.designs.access_edge import find, registers
 from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.matches import key_of, match_of
 from penstock.designs.access_edge.setup import Setup
 from penstock.designs.access_edge.subscribers import ANY_QUEUE
 from penstock.errors import UserError
@@ -140,6 +141,19 @@ class AccessEdgeDevice(Device):
             "without_profile": count("none", 0),
             "reading_ended": {name: count("ending", i) for i, name in enumerate(find.ENDINGS)},
         }
+
+    def found_by(self, match: Mapping[str, Any]) -> tuple[int, int] | None:
+        """Return what a match leads to in the device's own table: the queue of class 0 and the last class; None if its key is not there.
+        Prefixes cannot be read. Raises UserError."""
+        if self.setup.kinds is None:
+            raise UserError(f"configuration {self.config.name} does not find queues in headers")
+        self._await_command()
+        self.write_all(find.read(key_of(match_of(match, ("match",)))))
+        self._await_command()
+        if self.read("status") & registers.STATUS_REFUSED:  # there is no such key
+            return None
+        value = self.read("find_read")
+        return value & (1 << 28) - 1, value >> 28
 
     @staticmethod
     def _address(register: str) -> int:

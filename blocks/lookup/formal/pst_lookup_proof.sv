@@ -26,7 +26,7 @@ module pst_lookup_proof
     logic  value;
   } word_t;
 
-  logic init_done, value_valid, value_hit, value, op_ready, done_valid;
+  logic init_done, value_valid, value_hit, value, op_ready, done_valid, done_value;
   done_e done;
 
   pst_lookup #(
@@ -56,6 +56,7 @@ module pst_lookup_proof
       .s_op_value_i   (op_value_i),
       .m_done_valid_o (done_valid),
       .m_done_o       (done),
+      .m_done_value_o (done_value),
       .keys_o         (),
       .moves_o        ()
   );
@@ -120,7 +121,7 @@ module pst_lookup_proof
 
   logic present_q, value_q;
   logic [KeyWidth-1:0] op_key_q;
-  logic op_value_q, take, ended;
+  logic op_value_q, take, ended, read_then_q, read_value_q;      // in the cycle before the key was found by a read, with this value
   op_e op_q;
   assign take  = op_valid_i && op_ready;
   assign ended = u_dut.u_update.done_valid;
@@ -144,7 +145,10 @@ module pst_lookup_proof
     value_then_q   <= {value_then_q[6:5], value_q, 4'd0};
     here5_q        <= here;
     in_stash5_q    <= in_stash;
+    read_then_q    <= ended && op_key_q == key_q && u_dut.u_update.done == DoneRead;
+    read_value_q   <= value_q;
     if (rst_i) begin
+      read_then_q <= 1'b0;
       present_q <= 1'b0;
       value_q   <= 1'b0;
       asked_q   <= '0;
@@ -164,6 +168,7 @@ module pst_lookup_proof
 
   always_ff @(posedge clk_i) begin
     if (!seen_q) m_reset_first : assume (rst_i);
+    if (op_valid_i) m_operation : assume (op_i inside {OpInsert, OpDelete, OpRead});
     m_one_hash : assume (u_dut.u_mix.g_q == u_dut.u_update_mix.g_q && u_dut.u_mix.f_q == u_dut.u_update_mix.f_q);
   end
 
@@ -176,8 +181,11 @@ module pst_lookup_proof
       if (ended && op_key_q == key_q) begin
         a_done : assert (u_dut.u_update.done inside {DoneAdded, DoneFull} ? op_q == OpInsert && !present_q
                          : u_dut.u_update.done == DoneReplaced ? op_q == OpInsert && present_q
-                         : u_dut.u_update.done == DoneDeleted ? op_q == OpDelete && present_q : op_q == OpDelete && !present_q);
+                         : u_dut.u_update.done == DoneDeleted ? op_q == OpDelete && present_q
+                         : u_dut.u_update.done == DoneRead ? op_q == OpRead && present_q
+                         : u_dut.u_update.done == DoneAbsent && op_q != OpInsert && !present_q);
       end
+      if (read_then_q) a_read_value : assert (done_valid && done == DoneRead && done_value == read_value_q);
 
       // what the induction needs: the walk
       a_states : assert (u_dut.u_update.state_q <= 4'd8);

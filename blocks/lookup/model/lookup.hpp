@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-enum class LookupOp : std::uint32_t { Insert, Delete };
-enum class LookupDone : std::uint32_t { Added, Replaced, Deleted, Absent, Full };
+enum class LookupOp : std::uint32_t { Insert, Delete, Read };
+enum class LookupDone : std::uint32_t { Added, Replaced, Deleted, Absent, Full, Read };
 
 struct LookupSizes {
     std::uint32_t entries = 262144;
@@ -30,6 +30,7 @@ inline constexpr std::uint32_t kAnswer = 7;  // cycles from a key to its answer
 inline constexpr std::uint32_t kSplit = 2;   // more of both with SplitStages
 inline constexpr std::uint32_t kRead = 2;    // cycles from the read of an operation's places to their words
 constexpr std::uint32_t mix(bool split) { return kMix + (split ? kSplit : 0); }
+constexpr std::uint32_t read(bool split) { return kRead + (split ? 1 : 0); }
 constexpr std::uint32_t answer(bool split) { return kAnswer + (split ? kSplit : 0); }
 }  // namespace lookup_timing
 
@@ -176,6 +177,7 @@ class Lookup {
         random_ = kFirst;
         keys_ = moves_ = 0;
         done_.reset();
+        done_value_ = 0;
         answers_ = {};
         asked_.assign(asked_.size(), std::nullopt);
     }
@@ -184,6 +186,8 @@ class Lookup {
     bool init_done() const { return state_ != State::Clear; }
     bool ready() const { return state_ == State::Idle && !(stashed() && turn_); }
     std::optional<LookupDone> done() const { return done_; }
+    // With it: the value of a key that was read or deleted, or of one before an insert replaced it; else 0.
+    std::uint32_t done_value() const { return done_value_; }
     const Answer& answer() const { return answers_.back(); }
     std::uint64_t keys() const { return keys_; }
     std::uint32_t moves() const { return moves_; }
@@ -294,6 +298,7 @@ class Lookup {
     void update(const std::optional<Operation>& offered) {
         const bool is_ready = ready();
         done_.reset();
+        done_value_ = 0;
         if (count_ > 0) {
             count_--;
             return;
@@ -317,7 +322,7 @@ class Lookup {
                 }
                 break;
             case State::Mix:
-                enter(State::Read, lookup_timing::kRead);
+                enter(State::Read, lookup_timing::read(sizes_.split));
                 break;
             case State::Read:
                 enter(State::Decide, 0);
@@ -344,20 +349,23 @@ class Lookup {
 
     void decide() {
         enter(State::Idle, 0);
-        const bool remove = op_ == LookupOp::Delete;
+        const bool remove = op_ == LookupOp::Delete, read = op_ == LookupOp::Read;
+        const LookupDone found = remove ? LookupDone::Deleted : read ? LookupDone::Read : LookupDone::Replaced;
         if (!item_.in_stash) {
             for (std::uint32_t t = 0; t < kTables; t++) {
                 Word& word = place(t);
                 if (!word.present || word.rest != item_.key.rest) continue;
-                word = remove ? Word{} : Word{true, item_.key.rest, item_.value};
-                return finish(remove ? LookupDone::Deleted : LookupDone::Replaced);
+                done_value_ = word.value;
+                if (!read) word = remove ? Word{} : Word{true, item_.key.rest, item_.value};
+                return finish(found);
             }
             for (Entry& entry : stash_) {
                 if (!entry.present || !entry.key.same(item_.key)) continue;
-                entry = {!remove, item_.key, item_.value};
-                return finish(remove ? LookupDone::Deleted : LookupDone::Replaced);
+                done_value_ = entry.value;
+                if (!read) entry = {!remove, item_.key, item_.value};
+                return finish(found);
             }
-            if (remove) return finish(LookupDone::Absent);
+            if (remove || read) return finish(LookupDone::Absent);
         }
         for (std::uint32_t t = 0; t < kTables; t++) {
             if (place(t).present) continue;
@@ -390,7 +398,7 @@ class Lookup {
         item_ = {true, entry, victim_, key, word.value};
         moves_left_--;
         moves_++;
-        enter(State::Read, lookup_timing::kRead);
+        enter(State::Read, lookup_timing::read(sizes_.split));
     }
 
     LookupMix mix_;
@@ -407,6 +415,7 @@ class Lookup {
     std::uint64_t keys_ = 0;
     std::uint32_t moves_ = 0;
     std::optional<LookupDone> done_;
+    std::uint32_t done_value_ = 0;
     std::vector<std::optional<LookupKey>> asked_;  // by age: they are mixed
     std::array<Answer, lookup_timing::kAnswer - lookup_timing::kMix> answers_{};
 };

@@ -49,6 +49,7 @@ module pst_lookup
     input  logic [ValueWidth-1:0] s_op_value_i,
     output logic                  m_done_valid_o,
     output done_e                 m_done_o,
+    output logic [ValueWidth-1:0] m_done_value_o,  // of a key that was read or deleted; before an insert replaced it; else 0
     // counters
     output logic [CountWidth-1:0] keys_o,          // that are present
     output logic [          31:0] moves_o          // of keys from one place to another, modulo 2^32
@@ -272,6 +273,7 @@ module pst_lookup
       .s_op_value_i,
       .m_done_valid_o,
       .m_done_o,
+      .m_done_value_o,
       .keys_o,
       .moves_o,
       .mix_valid_o        (up_valid),

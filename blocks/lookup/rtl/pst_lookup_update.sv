@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Inserts, deletes and moves keys, one step at a time, through the second port of the tables; lookups never wait for it.
+// Inserts, deletes, reads and moves keys, one step at a time, through the second port of the tables; lookups never wait for it.
 //
 // A step reads the four places of a key, and ends in at most one event: one table word and at most one stash entry change in the same cycle.
 // Where an inserted key finds no free place it takes the one of another key, which goes to the stash in that cycle; keys of the stash are
 // placed in the same way, from time to time and between operations. So a key is in exactly one place in every cycle.
 //
 // Latency: 9 cycles from an operation to m_done, 14 where an inserted key takes another one's place. A move takes 9 cycles. With SplitStages
-// 11, 18 and 11.
+// 12, 19 and 12.
 // Events are four cycles apart or more.
 // Reset: the tables are emptied, in as many cycles as a table has words; then init_done_o rises.
 module pst_lookup_update
@@ -17,7 +17,7 @@ module pst_lookup_update
     parameter int unsigned ValueWidth   = 32,
     parameter int unsigned StashEntries = 8,
     parameter int unsigned MaxMoves     = 64,
-    parameter bit          SplitStages  = 1'b0,   // a key of the stash is read a cycle after it was chosen, while the hash takes it
+    parameter bit          SplitStages  = 1'b0,   // a key of the stash is read while the hash takes it, and what was found has a stage more
     localparam int unsigned RestWidth = KeyWidth - IndexWidth,
     localparam int unsigned WordWidth = 1 + RestWidth + ValueWidth,
     localparam int unsigned EntryWidth = $clog2(StashEntries),
@@ -34,6 +34,7 @@ module pst_lookup_update
     input  logic [            ValueWidth-1:0] s_op_value_i,
     output logic                              m_done_valid_o,
     output done_e                             m_done_o,
+    output logic [            ValueWidth-1:0] m_done_value_o,  // of a key that was read or deleted; before an insert replaced it; else 0
     // counters
     output logic [            CountWidth-1:0] keys_o,
     output logic [                      31:0] moves_o,
@@ -82,7 +83,8 @@ module pst_lookup_update
     Compare = 4'd5,
     Decide  = 4'd6,                     // an event, or a victim is chosen
     Victim  = 4'd7,                     // where else the victim may be
-    Swap    = 4'd8                      // an event: the key on hand into the victim's place, the victim into the stash, and on hand
+    Swap    = 4'd8,                     // an event: the key on hand into the victim's place, the victim into the stash, and on hand
+    Judge   = 4'd9                      // SplitStages, between Compare and Decide
   } state_e;
 
   typedef struct packed {
@@ -135,13 +137,23 @@ module pst_lookup_update
   assign take               = s_op_valid_i && s_op_ready_o;
   assign stash_key_o        = {item_q.rest, item_q.low};
   assign stash_from_o       = from_q;
-  assign stash_show_entry_o = SplitStages ? item_q.entry : stash_next_i;
+  assign stash_show_entry_o = state_q == Decide ? stash_hit_entry_i : SplitStages ? item_q.entry : stash_next_i;
 
+  // Of the key on hand, in Decide: it is there; a place is free, the first of these.
+  typedef struct packed {
+    logic              found;
+    logic              empty;
+    logic [Tables-1:0] first_empty;
+  } verdict_t;
+
+  verdict_t verdict_d, verdict;
+  logic unused_valid;
   logic event_write;
   logic [Tables-1:0] event_table;
   word_t event_word;
   done_e done;
   logic done_valid;
+  logic [ValueWidth-1:0] found_value;   // of the key on hand, where it was found
 
   always_comb begin
     state_d      = state_q;
@@ -211,26 +223,27 @@ module pst_lookup_update
 
       Read:    state_d = Wait;
       Wait:    state_d = Compare;
-      Compare: state_d = Decide;
+      Compare: state_d = SplitStages ? Judge : Decide;
+      Judge:   state_d = Decide;
 
       Decide: begin
         state_d = Idle;
-        if (!item_q.stashed && (found_q != '0 || stash_hit_i)) begin
+        if (!item_q.stashed && verdict.found) begin
           done_valid          = 1'b1;
-          done                = op_q == OpDelete ? DoneDeleted : DoneReplaced;
-          event_write         = found_q != '0;
+          done                = op_q == OpDelete ? DoneDeleted : op_q == OpRead ? DoneRead : DoneReplaced;
+          event_write         = !stash_hit_i && op_q != OpRead;
           event_table         = found_q;
-          stash_set_o         = stash_hit_i;
+          stash_set_o         = stash_hit_i && op_q != OpRead;
           stash_set_entry_o   = stash_hit_entry_i;
           stash_set_present_o = op_q == OpInsert;
           event_word.present  = op_q == OpInsert;
-        end else if (!item_q.stashed && op_q == OpDelete) begin
+        end else if (!item_q.stashed && op_q != OpInsert) begin
           done_valid = 1'b1;
           done       = DoneAbsent;
-        end else if (empty_q != '0) begin
+        end else if (verdict.empty) begin
           done_valid  = !item_q.stashed;
           event_write = 1'b1;
-          event_table = empty_q & (~empty_q + 1'b1);
+          event_table = verdict.first_empty;
           stash_set_o = item_q.stashed;
           if (item_q.stashed) from_d = item_q.entry + 1'b1;
         end else if (!item_q.stashed && !stash_free_i) begin
@@ -275,6 +288,27 @@ module pst_lookup_update
     endcase
   end
 
+  assign verdict_d.found       = found_q != '0 || stash_hit_i;
+  assign verdict_d.empty       = empty_q != '0;
+  assign verdict_d.first_empty = empty_q & (~empty_q + 1'b1);
+
+  pst_stage #(
+      .Width($bits(verdict_t)),
+      .Registered(SplitStages)
+  ) u_verdict (
+      .clk_i,
+      .rst_i,
+      .valid_i(1'b1),
+      .data_i (verdict_d),
+      .valid_o(unused_valid),
+      .data_o (verdict)
+  );
+
+  always_comb begin
+    found_value = stash_hit_i ? stash_show_value_i : '0;
+    for (int unsigned t = 0; t < Tables; t++) if (found_q[t]) found_value |= words[t].value;
+  end
+
   always_comb begin
     ram_valid_o = state_q == Read ? '1 : event_write ? event_table : '0;
     ram_write_o = state_q != Read;
@@ -303,7 +337,9 @@ module pst_lookup_update
     end
     m_done_valid_o <= done_valid;
     m_done_o       <= done;
-    keys_o         <= keys_o + CountWidth'(done_valid && done == DoneAdded) - CountWidth'(done_valid && done == DoneDeleted);
+    m_done_value_o <= state_q == Decide ? found_value : '0;
+    if (done_valid && done == DoneAdded) keys_o <= keys_o + 1'b1;
+    if (done_valid && done == DoneDeleted) keys_o <= keys_o - 1'b1;
     if (state_q == Swap) moves_o <= moves_o + 1'b1;
     if (rst_i) begin
       state_q        <= Clear;
@@ -322,6 +358,7 @@ module pst_lookup_update
     if (!rst_i && state_q == Decide) begin
       a_found_once : assert (item_q.stashed || $countones(found_q) + 32'(stash_hit_i) <= 1);
       a_not_in_a_table : assert (!item_q.stashed || found_q == '0);
+      a_operation_exists : assert (op_q inside {OpInsert, OpDelete, OpRead});
     end
   end
 `endif

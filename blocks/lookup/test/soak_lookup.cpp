@@ -5,7 +5,7 @@
 // Arguments: entries, key_bits, stash, max_moves, chunk_bits, split (as the module has them), operations, seed, keys (kinds of keys: 0 random,
 // 1 consecutive, 2 a few low bits beside a few high bits), fill (permille of the entries that the keys settle at), gap (permille of cycles
 // in which no operation is offered), resets, model (0: only the dictionary judges, which is faster).
-// Prints added=, replaced=, deleted=, absent=, full=, lookups=, hits=, during= (hits of the key of an operation under way, or of one just
+// Prints added=, replaced=, deleted=, read=, absent=, full=, lookups=, hits=, during= (hits of the key of an operation under way, or of one just
 // moved), moves=, cycles=, peak= (most keys), slowest= (cycles of the slowest operation).
 #include <algorithm>
 #include <cinttypes>
@@ -64,7 +64,7 @@ class Bench {
             while (counts["operations"] < until) cycle();
             counts["moves"] += top.moves_o;
         }
-        for (const char* name : {"added", "replaced", "deleted", "absent", "full", "lookups", "hits", "during", "moves", "peak", "slowest"})
+        for (const char* name : {"added", "replaced", "deleted", "read", "absent", "full", "lookups", "hits", "during", "moves", "peak", "slowest"})
             std::printf("%s=%" PRIu64 " ", name, counts[name]);
         std::printf("cycles=%" PRIu64 "\n", now);
     }
@@ -144,9 +144,9 @@ class Bench {
     void draw_operation() {
         const bool grow = dictionary.size() < settle;
         Lookup::Operation operation;
-        operation.op = rng() % 16 < (grow ? 13u : 7u) ? LookupOp::Insert : LookupOp::Delete;
+        operation.op = rng() % 8 == 0 ? LookupOp::Read : rng() % 16 < (grow ? 13u : 7u) ? LookupOp::Insert : LookupOp::Delete;
         operation.key =
-            !present.empty() && rng() % 16 < (operation.op == LookupOp::Delete ? 14u : 2u) ? present[rng() % present.size()] : any_key();
+            !present.empty() && rng() % 16 < (operation.op == LookupOp::Insert ? 2u : 14u) ? present[rng() % present.size()] : any_key();
         operation.value = static_cast<std::uint32_t>(rng());
         offered = operation;
     }
@@ -157,6 +157,7 @@ class Bench {
         if (static_cast<bool>(top.s_op_ready_o) != model.ready()) fail("ready of operations");
         if (static_cast<bool>(top.m_done_valid_o) != model.done().has_value()) fail("done");
         if (model.done() && top.m_done_o != static_cast<std::uint32_t>(*model.done())) fail("what was done");
+        if (model.done() && top.m_done_value_o != model.done_value()) fail("value of the key of an operation");
         const Lookup::Answer& answer = model.answer();
         if (static_cast<bool>(top.m_value_valid_o) != answer.valid) fail("valid of an answer");
         if (answer.valid && (static_cast<bool>(top.m_value_hit_o) != answer.hit || top.m_value_o != answer.value)) fail("an answer");
@@ -203,13 +204,16 @@ class Bench {
         const auto found = dictionary.find(under_way->key);
         const bool there = found != dictionary.end(), insert = under_way->op == LookupOp::Insert;
         const bool right = insert ? there ? done == LookupDone::Replaced : done == LookupDone::Added || done == LookupDone::Full
-                                  : done == (there ? LookupDone::Deleted : LookupDone::Absent);
+                                  : done == (!there                               ? LookupDone::Absent
+                                             : under_way->op == LookupOp::Read ? LookupDone::Read
+                                                                               : LookupDone::Deleted);
         if (!right) fail("an operation ended as " + std::to_string(static_cast<int>(done)));
+        if (top.m_done_value_o != (there ? found->second.first : 0)) fail("a key of an operation had another value");
         // Lookups that read before the event have the old answer: they are judged by what was there then.
         for (Asked& lookup : asked) {
             if (!lookup.known && lookup.at + penstock::lookup_timing::mix(sizes.split) < now - 1) know(lookup);
         }
-        static const char* names[] = {"added", "replaced", "deleted", "absent", "full"};
+        static const char* names[] = {"added", "replaced", "deleted", "absent", "full", "read"};
         counts[names[static_cast<int>(done)]]++;
         if (done == LookupDone::Added) {
             present.push_back(under_way->key);

@@ -33,7 +33,7 @@ def soak(
 def test_every_cycle(entries: int, key_bits: int, stash: int, max_moves: int, chunk_bits: int, split: int, keys: int) -> None:
     for fill, gap in [(920, 0), (500, 900)]:
         counts = soak(entries, key_bits, stash, max_moves, chunk_bits, split, keys=keys, fill=fill, gap=gap)
-        for name in ("added", "replaced", "deleted", "absent", "hits", "moves", "during"):
+        for name in ("added", "replaced", "deleted", "read", "absent", "hits", "moves", "during"):
             assert counts[name] > 50, name
         if entries >= 1024:
             assert counts["full"] == 0

@@ -223,15 +223,18 @@ module pst_parse_network
 
   // ---- 3: options of IPv4
 
+  logic [8:0] ends;                     // behind an IPv4 header
+
   always_comb begin
+    ends    = 9'(at2_q) + 9'(size_q);
     step3_d = '{ending: step2_q.headers.ending, going: step2_q.next == NextIpv6, six: step2_q.headers.ip == 3'd6,
                 protocol: step2_q.headers.protocol, fragment: step2_q.headers.fragment, left: step2_q.left, at: at2_q + 8'd40,
                 even: 6'd10 + at2_q[7:2] + 6'(at2_q[1])};
     if (step2_q.next == NextIpv4) begin
       step3_d.left = step2_q.left - 12'(size_q);
-      step3_d.at   = at2_q + 8'(size_q);
+      step3_d.at   = ends[7:0];
       if (step2_q.left < 12'(size_q)) step3_d.ending = EndCut;
-      else if (at2_q > 8'(WindowBytes) - 8'(size_q)) step3_d.ending = EndBeyond;
+      else if (ends > 9'(WindowBytes)) step3_d.ending = EndBeyond;
       else step3_d.going = step2_q.headers.fragment != FragmentLater;
     end
   end

@@ -45,6 +45,12 @@ module classify_loop
 );
 
   headers_t headers;
+  key_done_t done;
+
+  assign m_done_o = done.done;
+
+  logic unused;
+  assign unused = &{1'b0, done.value};
 
   pst_parse u_parse (
       .clk_i,
@@ -91,11 +97,11 @@ module classify_loop
       .seed_word_i,
       .s_op_valid_i,
       .s_op_ready_o,
-      .s_op_i           (op_e'(s_op_delete_i)),
+      .s_op_i           (s_op_delete_i ? OpDelete : OpInsert),
       .s_op_key_i,
       .s_op_value_i,
       .m_done_valid_o,
-      .m_done_o,
+      .m_done_o         (done),
       .keys_o,
       .moves_o,
       .prefixes_i       (1'b0),

@@ -42,7 +42,7 @@ module pst_subscriber
     input  logic [     KeyWidth-1:0] s_op_key_i,
     input  subscriber_t              s_op_value_i,
     output logic                     m_done_valid_o,
-    output done_e                    m_done_o,
+    output key_done_t                m_done_o,
     output logic [   TableWidth+2:0] keys_o,
     output logic [             31:0] moves_o,
     input  logic                     prefixes_i,
@@ -73,7 +73,7 @@ module pst_subscriber
   assign init_done_o       = 1'b1;
   assign s_op_ready_o      = 1'b0;
   assign m_done_valid_o    = 1'b0;
-  assign m_done_o          = DoneAdded;
+  assign m_done_o          = '{done: DoneAdded, value: '0};
   assign keys_o            = '0;
   assign moves_o           = '0;
   assign m_queue_valid_o   = valid_q[1];

@@ -9,7 +9,7 @@
 // Reset:      frames inside are forgotten. No profile is on and no subscriber is there, by key or prefix; frames without a profile are
 //             dropped.
 module pst_find_queue
-  import pst_lookup_pkg::Tables, pst_lookup_pkg::op_e, pst_lookup_pkg::done_e;
+  import pst_lookup_pkg::Tables, pst_lookup_pkg::op_e;
   import pst_parse_pkg::mpls_e, pst_parse_pkg::MplsByNibble, pst_parse_pkg::headers_t, pst_parse_pkg::upper_t;
   import pst_profile_pkg::*;
 #(
@@ -47,14 +47,14 @@ module pst_find_queue
     input  logic [           31:0] set_index_i,
     input  logic [           31:0] set_value_i,
     input  logic [           95:0] set_word_i,
-    // a key comes (op_insert_i, with its subscriber) or goes, see pst_lookup
+    // a key comes (with its subscriber), goes or is read, see pst_lookup
     input  logic                   s_op_valid_i,
     output logic                   s_op_ready_o,
     input  op_e                    s_op_i,
     input  logic [   KeyWidth-1:0] s_op_key_i,
     input  subscriber_t            s_op_value_i,
     output logic                   m_done_valid_o,
-    output done_e                  m_done_o,
+    output key_done_t              m_done_o,
     // what is there
     output logic [           31:0] keys_o,
     output logic [           31:0] moves_o,

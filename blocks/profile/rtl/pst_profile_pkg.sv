@@ -48,6 +48,12 @@ package pst_profile_pkg;
     logic [QueueWidth-1:0] base;        // queue of class 0
   } subscriber_t;
 
+  // What became of a key that comes, goes or is read.
+  typedef struct packed {
+    pst_lookup_pkg::done_e done;
+    subscriber_t           value;         // that it had, 0 if it was not there
+  } key_done_t;
+
   // What becomes of frames without a subscriber.
   typedef struct packed {
     logic                  drop;

@@ -7,7 +7,7 @@
 // Reset:      no subscriber is there, no profile is on, and frames without a subscriber are dropped; init_done_o as pst_lookup. Prefixes
 //             and classes stay.
 module pst_subscriber
-  import pst_lookup_pkg::Tables, pst_lookup_pkg::op_e, pst_lookup_pkg::done_e;
+  import pst_lookup_pkg::Tables, pst_lookup_pkg::op_e;
   import pst_parse_pkg::headers_t;
   import pst_profile_pkg::*;
 #(
@@ -49,7 +49,7 @@ module pst_subscriber
     input  logic [     KeyWidth-1:0] s_op_key_i,
     input  subscriber_t              s_op_value_i,
     output logic                     m_done_valid_o,
-    output done_e                    m_done_o,
+    output key_done_t                m_done_o,
     output logic [   TableWidth+2:0] keys_o,
     output logic [             31:0] moves_o,
     // bank and writes of pst_lookup_prefix; without prefixes_i all frames miss there
@@ -146,7 +146,8 @@ module pst_subscriber
       .s_op_key_i,
       .s_op_value_i,
       .m_done_valid_o,
-      .m_done_o,
+      .m_done_o       (m_done_o.done),
+      .m_done_value_o (m_done_o.value),
       .keys_o,
       .moves_o
   );

@@ -17,8 +17,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "par
 import parse_frames  # noqa: E402
 import test_profile_model  # noqa: E402
 
-INSERT, DELETE = 0, 1
-ADDED, REPLACED, DELETED, ABSENT, FULL = range(5)
+INSERT, DELETE, READ = range(3)
+ADDED, REPLACED, DELETED, ABSENT, FULL, FOUND = range(6)
 PROFILE, CLASS, MISS, SEED, MPLS, SEPARATOR, INTERVAL, BANK = range(8)
 PREFIX_BITS = 65
 
@@ -193,14 +193,17 @@ class Bench:
             op, key, value = self.operation
             past = self.history.setdefault(key, [])
             there = bool(past) and past[-1][1] is not None
-            done = int(dut.m_done_o.value)
-            assert done == ((REPLACED if there else ADDED) if op == INSERT else DELETED if there else ABSENT)
-            past.append((self.cycle_now, value if op == INSERT else None))
+            done, had = divmod(int(dut.m_done_o.value), 1 << 32)
+            assert done == ((REPLACED if there else ADDED) if op == INSERT else (DELETED, FOUND)[op == READ] if there else ABSENT)
+            assert had == ((past[-1][1] or 0) if past else 0)
+            self.seen["read"] += done == FOUND
+            if op != READ:
+                past.append((self.cycle_now, value if op == INSERT else None))
             self.operation = None
         self.offer = None
         if self.operation is None and self.pool and rng.random() < 0.8:
             present = sum(past[-1][1] is not None for past in self.history.values())
-            op = INSERT if rng.random() < (0.8 if present < self.entries * 0.7 else 0.2) else DELETE
+            op = INSERT if rng.random() < (0.8 if present < self.entries * 0.7 else 0.2) else rng.choice((DELETE, READ))
             self.offer = (op, rng.choice(self.pool[-60:]), rng.getrandbits(32))
             self.put(s_op=self.offer[0], s_op_key=self.offer[1], s_op_value=self.offer[2])
         self.put(s_op_valid=self.offer is not None)
@@ -274,7 +277,7 @@ async def every_queue(dut) -> None:
         if sink == 1:
             assert min(bench.latencies) == bench.to_frame, "cycles from the vector to the frame"
         seen += bench.seen
-    names = ["found", "no key", "no profile", *(["by prefix"] if testkit.parameter("PrefixLevels", 0) else [])]
+    names = ["found", "no key", "no profile", "read", *(["by prefix"] if testkit.parameter("PrefixLevels", 0) else [])]
     assert min(seen[name] for name in names) > 20, seen
 
 

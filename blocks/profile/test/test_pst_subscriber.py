@@ -17,8 +17,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "par
 import parse_frames  # noqa: E402
 import test_profile_model  # noqa: E402
 
-INSERT, DELETE = 0, 1
-ADDED, REPLACED, DELETED, ABSENT, FULL = range(5)
+INSERT, DELETE, READ = range(3)
+ADDED, REPLACED, DELETED, ABSENT, FULL, FOUND = range(6)
 
 
 class Bench:
@@ -156,11 +156,14 @@ class Bench:
         if int(dut.m_done_valid_o.value):
             assert self.operation
             op, key, value = self.operation
-            done = int(dut.m_done_o.value)
+            done, had = divmod(int(dut.m_done_o.value), 1 << 32)
             there = key in self.subscribers
+            assert had == self.subscribers.get(key, 0)
             if op == INSERT:
                 assert done == (REPLACED if there else ADDED)
                 self.subscribers[key] = value
+            elif op == READ:
+                assert done == (FOUND if there else ABSENT)
             else:
                 assert done == (DELETED if there else ABSENT)
                 self.subscribers.pop(key, None)
@@ -173,7 +176,7 @@ class Bench:
         self.operate()
         offered = None
         if self.operation is None and self.pool and rng.random() < 0.8:
-            op = INSERT if rng.random() < (0.9 if len(self.subscribers) < self.entries * 0.8 else 0.3) else DELETE
+            op = INSERT if rng.random() < (0.9 if len(self.subscribers) < self.entries * 0.8 else 0.3) else rng.choice((DELETE, READ))
             offered = (op, rng.choice(self.pool[-300:]), rng.getrandbits(32))
             self.put(s_op=op, s_op_key=offered[1], s_op_value=offered[2])
         if frame:

@@ -125,6 +125,7 @@ inline constexpr std::uint32_t kFindKey2 = 0x280;
 inline constexpr std::uint32_t kFindMoves = 0x284;
 inline constexpr std::uint32_t kFindCount = 0x288;
 inline constexpr std::uint32_t kFindPrefixLevels = 0x290;
+inline constexpr std::uint32_t kFindRead = 0x294;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -295,6 +296,7 @@ inline constexpr Field kFindKey2Value{0, 32};
 inline constexpr Field kFindMovesValue{0, 32};
 inline constexpr Field kFindCountValue{0, 50};
 inline constexpr Field kFindPrefixLevelsValue{0, 32};
+inline constexpr Field kFindReadValue{0, 32};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -404,6 +406,7 @@ inline constexpr std::uint32_t kCommandFindMpls = 25;
 inline constexpr std::uint32_t kCommandFindSeparator = 26;
 inline constexpr std::uint32_t kCommandFindInterval = 27;
 inline constexpr std::uint32_t kCommandFindBank = 28;
+inline constexpr std::uint32_t kCommandFindRead = 29;
 
 }  // namespace values
 

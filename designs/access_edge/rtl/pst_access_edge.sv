@@ -175,6 +175,11 @@ module pst_access_edge
         .count_index_i(find_ask.item[7:0]), .count_o(find.count)
     );
 
+    always_ff @(posedge clk_i) begin
+      if (find_done.valid && find_done.done.done == pst_lookup_pkg::DoneRead) find.read <= find_done.done.value;
+      if (rst_i) find.read <= '0;
+    end
+
     logic unused_in_dest;
     assign unused_in_dest = ^s_axis_i.tdest;
   end else begin : g_no_find
@@ -189,7 +194,7 @@ module pst_access_edge
     assign find_init_done  = 1'b1;
     assign find_op_ready   = 1'b0;
     assign find_done.valid = 1'b0;
-    assign find_done.done  = pst_lookup_pkg::DoneAdded;
+    assign find_done.done  = '{done: pst_lookup_pkg::DoneAdded, value: '0};
     assign find            = '0;
 
     logic unused_find;

@@ -157,7 +157,8 @@ package pst_access_edge_ports_pkg;
     logic [7:0]                            show;
   } scan_ask_t;
 
-  // A setting of headers, in one cycle; a key that comes or goes, and what became of it. Item, value and word are of both, see pst_find_queue.
+  // A setting of headers, in one cycle; a key that comes, goes or is read, and what became of it. Item, value and word are of both, see
+  // pst_find_queue.
   typedef struct packed {
     logic                                  set;
     pst_profile_pkg::set_e                 what;
@@ -170,7 +171,7 @@ package pst_access_edge_ports_pkg;
 
   typedef struct packed {
     logic                                  valid;
-    pst_lookup_pkg::done_e                 done;
+    pst_profile_pkg::key_done_t            done;
   } find_done_t;
 
   // A frame that is stored, or was not; and one to send.

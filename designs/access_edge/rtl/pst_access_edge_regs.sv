@@ -376,6 +376,7 @@ module pst_access_edge_regs (
         logic find_moves;
         logic [1:0] find_count;
         logic find_prefix_levels;
+        logic find_read;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -548,6 +549,7 @@ module pst_access_edge_regs (
         decoded_reg_strb.find_count[0] = cpuif_req_masked & (cpuif_addr == 12'h288) & !cpuif_req_is_wr;
         decoded_reg_strb.find_count[1] = cpuif_req_masked & (cpuif_addr == 12'h28c) & !cpuif_req_is_wr;
         decoded_reg_strb.find_prefix_levels = cpuif_req_masked & (cpuif_addr == 12'h290) & !cpuif_req_is_wr;
+        decoded_reg_strb.find_read = cpuif_req_masked & (cpuif_addr == 12'h294) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -2790,6 +2792,9 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h290) begin
             readback_data_var[31:0] = hwif_in.find_prefix_levels.value.next;
+        end
+        if(rd_mux_addr == 12'h294) begin
+            readback_data_var[31:0] = hwif_in.find_read.value.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

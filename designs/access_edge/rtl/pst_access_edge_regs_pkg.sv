@@ -979,6 +979,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__find_prefix_levels__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__find_read__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__find_read__value__in_t value;
+    } pst_access_edge_regs__find_read__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -1064,6 +1072,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__find_moves__in_t find_moves;
         pst_access_edge_regs__find_count__in_t find_count;
         pst_access_edge_regs__find_prefix_levels__in_t find_prefix_levels;
+        pst_access_edge_regs__find_read__in_t find_read;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 

@@ -48,7 +48,8 @@ package pst_access_edge_values_pkg;
     CommandFindMpls           = 32'd25,
     CommandFindSeparator      = 32'd26,
     CommandFindInterval       = 32'd27,
-    CommandFindBank           = 32'd28
+    CommandFindBank           = 32'd28,
+    CommandFindRead           = 32'd29
   } command_e;
 
 endpackage

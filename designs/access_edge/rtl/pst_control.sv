@@ -24,6 +24,7 @@ module pst_control
   import pst_lookup_pkg::op_e;
   import pst_lookup_pkg::OpInsert;
   import pst_lookup_pkg::OpDelete;
+  import pst_lookup_pkg::OpRead;
   import pst_lookup_pkg::done_e;
   import pst_lookup_pkg::DoneAbsent;
   import pst_lookup_pkg::DoneFull;
@@ -280,8 +281,8 @@ module pst_control
       AskFind: if (ready_i.find_op) state_d = WaitFind;
       WaitFind:
       if (s_find_done_i.valid) begin
-        if (s_find_done_i.done == DoneFull) refused_d = RefusalNoRoom;
-        if (s_find_done_i.done == DoneAbsent) refused_d = RefusalBadKey;
+        if (s_find_done_i.done.done == DoneFull) refused_d = RefusalNoRoom;
+        if (s_find_done_i.done.done == DoneAbsent) refused_d = RefusalBadKey;
         state_d = Idle;
       end
       SettleFind: if (settle_q == '0) state_d = Idle;
@@ -316,7 +317,7 @@ module pst_control
           back_d      = '0;
           refused_d   = refuse;
           find_d      = find;
-          find_op_d   = command_q == 32'(CommandFindDelete) ? OpDelete : OpInsert;
+          find_op_d   = command_q == 32'(CommandFindDelete) ? OpDelete : command_q == 32'(CommandFindRead) ? OpRead : OpInsert;
           if (refuse == RefusalAccepted && !is_share && !is_scan && !is_find_set) begin
             state_d = is_find ? AskFind
                       : is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack

@@ -44,7 +44,7 @@ module pst_control_command
     output logic                                                is_read_o,           // settings are read back
     output logic                                                is_scan_o,           // a scan
     output logic                                                is_node_o,           // a snapshot of a class at a node
-    output logic                                                is_find_o,           // a key comes or goes
+    output logic                                                is_find_o,           // a key comes, goes or is read
     output logic                                                is_find_set_o,       // a setting of headers
     output set_e                                                find_what_o,         // which one
     output logic                                                is_hierarchy_next_o, // `tree_index` steps
@@ -159,7 +159,8 @@ module pst_control_command
   assign is_scan_o      = Busiest != 0 && (command_i == 32'(CommandScan) || command_i == 32'(CommandScanBacklog));
   assign is_node_o      = NodeCounters && command_i == 32'(CommandSnapshotNode);
   assign find_item     = regs_i.find_item.value.value;
-  assign is_find_o      = FindProfiles != 0 && (command_i == 32'(CommandFindInsert) || command_i == 32'(CommandFindDelete));
+  assign is_find_o      = FindProfiles != 0
+                        && command_i inside {32'(CommandFindInsert), 32'(CommandFindDelete), 32'(CommandFindRead)};
   assign is_find_set_o  = FindProfiles != 0 && command_i >= 32'(CommandFindProfile)
                           && command_i <= (FindPrefixLevels != 0 ? 32'(CommandFindBank) : 32'(CommandFindMpls));
 

@@ -66,6 +66,7 @@ package pst_control_pkg;
     logic [31:0] keys;
     logic [31:0] moves;
     logic [49:0] count;    // that find_item chooses
+    logic [31:0] read;     // value of the key that was read last
   } find_t;
 
   // What the status register says.

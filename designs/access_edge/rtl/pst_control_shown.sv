@@ -90,6 +90,7 @@ module pst_control_shown
     regs_o.find_moves.value.next      = find_i.moves;
     regs_o.find_prefix_levels.value.next = FindProfiles != 0 ? FindPrefixLevels : 0;
     regs_o.find_count.value.next      = find_i.count;
+    regs_o.find_read.value.next       = find_i.read;
     regs_o.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     regs_o.nodes.value.next           = Hierarchy ? Nodes : 0;
     regs_o.ports.value.next           = Hierarchy ? Ports : 0;

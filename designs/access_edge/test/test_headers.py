@@ -125,6 +125,8 @@ def random_job(config: Any, number: int) -> tuple[dict[str, Any], dict[str, int]
             find.insert(key, base(), rng.randrange(4))
             if kind < 0.6
             else find.delete(key)
+            if kind < 0.8
+            else find.read(key)
             if kind < 0.95
             else find.miss(rng.randrange(config.headers.profiles + 1), rng.choice([None, base()]))
         )
@@ -243,8 +245,10 @@ def test_commands_and_counters_are_equal(device: tuple[configs.Configuration, Pa
             if kind < 0.75:
                 base = rng.randrange(16)
                 change, expected = find.insert(key, base), None
-            elif kind < 0.9:
+            elif kind < 0.83:
                 change, expected = find.delete(key), 0 if key in present else registers.refusal("bad_key")
+            elif kind < 0.9:
+                change, expected = find.read(key), 0 if key in present else registers.refusal("bad_key")
             elif kind < 0.93:
                 change, expected = list(find.seed(128, 1))[:5], registers.refusal("bad_key") if present else 0
             elif kind < 0.96:
@@ -262,8 +266,10 @@ def test_commands_and_counters_are_equal(device: tuple[configs.Configuration, Pa
                 present[key] = base
             elif kind < 0.75:
                 assert reason == registers.refusal("no_room") and len(present) > 100
-            elif kind < 0.9:
+            elif kind < 0.83:
                 present.pop(key, None)
+            elif kind < 0.9 and key in present:
+                assert session.read(registers.address("find_read")) == present[key]
             refusals.add(reason)
             assert session.read(registers.address("find_keys")) == len(present)
             seen.append((session.now, reason, session.read(registers.address("find_moves"))))

@@ -116,6 +116,11 @@ def random_changes(device: dict[str, Any], unknown: str | int, kinds: tuple[str,
                 sent, found = sent + 1, found + (queue != miss)
             edge.advance("20 us")
         assert edge.read("find_keys") == len(owner)
+        for given, low, last in of.values():
+            for one in given:
+                assert edge.found_by(one) == (low, last)
+        for one in (drawn(rng) for _ in range(20)):
+            assert (edge.found_by(one) is not None) == (matches.match_of(one, ()) in owner)
         edge.drain()
         there_now = {one.number: one.queue for one in edge.received()} | {one.number: DROPPED for one in edge.dropped()}
         assert there_now == wanted_of

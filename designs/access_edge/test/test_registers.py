@@ -181,7 +181,7 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "irq_cause": 0x254, "irq_mask": 0x258, "irq_drops": 0x25C, "irq_lost": 0x260,
         "find_profiles": 0x264, "find_entries": 0x268, "find_keys": 0x26C,
         "find_item": 0x270, "find_value": 0x274, "find_key0": 0x278, "find_key1": 0x27C, "find_key2": 0x280, "find_moves": 0x284,
-        "find_count": 0x288, "find_prefix_levels": 0x290,
+        "find_count": 0x288, "find_prefix_levels": 0x290, "find_read": 0x294,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():

@@ -102,6 +102,8 @@ class FindModel {
         if (found) changes_.push_back({at_ - 1, key_, before_});
         return found;
     }
+    // With it: the value of the key, if it was there.
+    std::uint32_t done_value() const { return lookup_.done_value(); }
     // Frames that come later do not see what was before cycle `cycle`.
     void forget(std::int64_t cycle) {
         while (!changes_.empty() && changes_.front().cycle < cycle) changes_.pop_front();

@@ -200,16 +200,19 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
 }
 
 bool RegisterModel::is_find(std::uint32_t command) const {
-    return find_ && command >= values::kCommandFindInsert &&
-           command <= (find_->prefix_levels() != 0 ? values::kCommandFindBank : values::kCommandFindMpls);
+    const std::uint32_t last = find_ && find_->prefix_levels() != 0 ? values::kCommandFindBank : values::kCommandFindMpls;
+    return find_ && ((command >= values::kCommandFindInsert && command <= last) || command == values::kCommandFindRead);
 }
 
-// A key comes or goes, or a setting of headers changes.
+// A key comes, goes or is read, or a setting of headers changes.
 void RegisterModel::set_find(std::uint32_t command, std::int64_t now) {
     switch (command) {
         case values::kCommandFindInsert:
         case values::kCommandFindDelete:
-            find_operation_ = Lookup::Operation{command == values::kCommandFindDelete ? LookupOp::Delete : LookupOp::Insert,
+        case values::kCommandFindRead:
+            find_operation_ = Lookup::Operation{command == values::kCommandFindDelete ? LookupOp::Delete
+                                                : command == values::kCommandFindRead ? LookupOp::Read
+                                                                                      : LookupOp::Insert,
                                                 find_word() & ((LookupKey{1} << 80) - 1), find_value_};
             state_ = State::Find;
             break;
@@ -245,6 +248,7 @@ void RegisterModel::step_find(std::int64_t now) {
     if (!done) return;
     if (*done == LookupDone::Full) refused_ = Refused::Room;
     if (*done == LookupDone::Absent) refused_ = Refused::Key;
+    if (*done == LookupDone::Read) find_read_ = find_->done_value();
     state_ = State::Idle;
 }
 

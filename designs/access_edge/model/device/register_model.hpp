@@ -60,6 +60,7 @@ class RegisterModel {
     std::uint32_t index() const { return index_; }
     std::uint32_t hierarchy_index() const { return hierarchy_index_; }
     std::uint32_t find_item() const { return find_item_; }
+    std::uint32_t find_read() const { return find_read_; }
     // Cycles that a memory may be waited for.
     std::uint32_t memory_timeout() const { return memory_timeout_; }
     // Why the last command was refused, as in the status register; 0: it was not.
@@ -122,6 +123,7 @@ class RegisterModel {
     bool busiest_, node_counters_;
     FindModel* find_;
     std::uint32_t find_item_ = 0, find_value_ = 0;
+    std::uint32_t find_read_ = 0;  // value of the key that was read last
     std::array<std::uint32_t, 3> find_key_{};
     int settle_ = 0;                                   // cycles until a change of banks is over
     std::optional<Lookup::Operation> find_operation_;  // that the table has not taken

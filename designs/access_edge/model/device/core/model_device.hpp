@@ -1008,6 +1008,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return find_ ? static_cast<std::uint32_t>(find_->keys()) : 0;
         case registers::kFindMoves:
             return find_ ? find_->moves(now_ + origin_ - kSeenCycles) : 0;
+        case registers::kFindRead:
+            return registers_.find_read();
         default:
             return 0;
     }
