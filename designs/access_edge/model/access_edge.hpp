@@ -315,7 +315,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x1000b;
+inline constexpr std::uint32_t kVersionValue = 0x1000c;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;

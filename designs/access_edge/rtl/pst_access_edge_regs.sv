@@ -2320,7 +2320,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h1000b;
+            readback_data_var[31:0] = 32'h1000c;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;

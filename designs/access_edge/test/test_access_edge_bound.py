@@ -71,6 +71,7 @@ def commands(config: Any, rng: random.Random) -> dict[str, list[tuple[int, int]]
         found |= {
             "find_insert": find.insert(rng.randrange(2 * config.headers.entries), 0),
             "find_delete": find.delete(rng.randrange(2 * config.headers.entries)),
+            "find_read": find.read(rng.randrange(2 * config.headers.entries)),
             "find_profile": find.profile(0, 2, 0),
             "find_class": list(find.classes(0, [0])),
             "find_miss": find.miss(config.headers.profiles, rng.randrange(config.queues)),
