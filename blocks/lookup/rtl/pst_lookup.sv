@@ -112,8 +112,8 @@ module pst_lookup
 
   // ---- tables and stash: read in cycle 3, there in cycle 5
 
-  logic [Tables-1:0] ram_valid;
-  logic ram_write;
+  logic ram_read;
+  logic [Tables-1:0] ram_write;
   logic [Tables-1:0][IndexWidth-1:0] ram_addr;
   word_t ram_word, written_q;
   word_t [Tables-1:0] read_words, update_words;
@@ -138,8 +138,8 @@ module pst_lookup
         .re_i     (1'b1),
         .raddr_i  (index3[t]),
         .rdata_o  (read_words[t]),
-        .b_valid_i(ram_valid[t]),
-        .b_write_i(ram_write),
+        .b_valid_i(ram_read || ram_write[t]),
+        .b_write_i(ram_write[t]),
         .b_addr_i (ram_addr[t]),
         .b_wdata_i(ram_word),
         .b_rdata_o(update_words[t])
@@ -162,9 +162,9 @@ module pst_lookup
   end
 
   always_ff @(posedge clk_i) begin
-    if (ram_valid != '0 && ram_write) written_q <= ram_word;
+    if (ram_write != '0) written_q <= ram_word;
     for (int unsigned t = 0; t < Tables; t++) begin
-      same4_q[t]  <= ram_valid[t] && ram_write && ram_addr[t] == index3[t];
+      same4_q[t]  <= ram_write[t] && ram_addr[t] == index3[t];
       value6_q[t] <= read_words[t].value;
     end
     same5_q        <= same4_q;
@@ -283,7 +283,7 @@ module pst_lookup
       .mix_low_i          (up_low3),
       .mix_rest_i         (up_rest3),
       .mix_index_i        (up_index3),
-      .ram_valid_o        (ram_valid),
+      .ram_read_o         (ram_read),
       .ram_write_o        (ram_write),
       .ram_addr_o         (ram_addr),
       .ram_word_o         (ram_word),
@@ -302,8 +302,7 @@ module pst_lookup
       .stash_from_o       (from_entry),
       .stash_next_i       (next_entry),
       .stash_show_entry_o (show_entry),
-      .stash_show_key_i   (show_key),
-      .stash_show_value_i (show_value)
+      .stash_show_word_i  ({show_key, show_value})
   );
 
 `ifndef SYNTHESIS

@@ -47,8 +47,8 @@ module pst_lookup_update
     input  logic [             RestWidth-1:0] mix_rest_i,
     input  logic [Tables-1:0][IndexWidth-1:0] mix_index_i,
     // the tables
-    output logic [                Tables-1:0] ram_valid_o,
-    output logic                              ram_write_o,
+    output logic                              ram_read_o,      // all of them
+    output logic [                Tables-1:0] ram_write_o,     // and not in the same cycle
     output logic [Tables-1:0][IndexWidth-1:0] ram_addr_o,
     output logic [             WordWidth-1:0] ram_word_o,
     input  logic [ Tables-1:0][WordWidth-1:0] ram_word_i,
@@ -67,8 +67,7 @@ module pst_lookup_update
     output logic [            EntryWidth-1:0] stash_from_o,
     input  logic [            EntryWidth-1:0] stash_next_i,
     output logic [            EntryWidth-1:0] stash_show_entry_o,
-    input  logic [              KeyWidth-1:0] stash_show_key_i,
-    input  logic [            ValueWidth-1:0] stash_show_value_i
+    input  logic [   KeyWidth+ValueWidth-1:0] stash_show_word_i   // {key, value}
 );
 
   localparam int unsigned TableWidth = $clog2(Tables);
@@ -116,6 +115,8 @@ module pst_lookup_update
   logic [15:0] random_q;
   logic [Tables-1:0] found_q, empty_q;
   word_t [Tables-1:0] words;
+  logic [KeyWidth-1:0] shown_key;
+  logic [ValueWidth-1:0] shown_value;
   logic take;
   logic [IndexWidth-1:0] low_of_victim;
 
@@ -132,6 +133,7 @@ module pst_lookup_update
   );
 
   assign words              = ram_word_i;
+  assign {shown_key, shown_value} = stash_show_word_i;
   assign init_done_o        = state_q != Clear;
   assign s_op_ready_o       = state_q == Idle && !(stash_any_i && turn_q);
   assign take               = s_op_valid_i && s_op_ready_o;
@@ -180,7 +182,7 @@ module pst_lookup_update
     mix_valid_o = start_q;
     mix_mixed_o = item_q.stashed;
     mix_key_o   = {item_q.rest, item_q.low};
-    if (SplitStages && item_q.stashed) mix_key_o = stash_show_key_i;
+    if (SplitStages && item_q.stashed) mix_key_o = shown_key;
     if (state_q == Victim) begin        // with low = 0 the addresses are F
       mix_mixed_o = 1'b1;
       mix_key_o   = {victim_q.rest, IndexWidth'(0)};
@@ -206,13 +208,13 @@ module pst_lookup_update
           item_d.stashed = 1'b1;
           item_d.entry   = stash_next_i;
           item_d.moved   = 1'b0;
-          item_d.value   = stash_show_value_i;
-          {item_d.rest, item_d.low} = stash_show_key_i;
+          item_d.value   = shown_value;
+          {item_d.rest, item_d.low} = shown_key;
         end
       end
 
       Mix: begin
-        if (SplitStages && item_q.stashed) item_d.value = stash_show_value_i;
+        if (SplitStages && item_q.stashed) item_d.value = shown_value;
         if (mix_valid_i) begin
           state_d      = Read;
           item_d.rest  = mix_rest_i;
@@ -305,17 +307,17 @@ module pst_lookup_update
   );
 
   always_comb begin
-    found_value = stash_hit_i ? stash_show_value_i : '0;
+    found_value = stash_hit_i ? shown_value : '0;
     for (int unsigned t = 0; t < Tables; t++) if (found_q[t]) found_value |= words[t].value;
   end
 
   always_comb begin
-    ram_valid_o = state_q == Read ? '1 : event_write ? event_table : '0;
-    ram_write_o = state_q != Read;
+    ram_read_o  = state_q == Read;
+    ram_write_o = event_write ? event_table : '0;
     ram_addr_o  = item_q.index;
     ram_word_o  = event_word;
     if (clearing) begin
-      ram_valid_o = '1;
+      ram_write_o = '1;
       ram_addr_o  = {Tables{clear_addr}};
     end
   end

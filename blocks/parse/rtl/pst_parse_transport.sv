@@ -72,7 +72,6 @@ module pst_parse_transport
   logic [7:0][15:0][7:0] heads;
   logic [15:0][7:0] head;
   logic [7:0][7:0] above_q;             // the first bytes behind the UDP header
-  logic [4:0] size;
   in_e in_d, in_q;
 
   for (genvar i = 0; i < 8; i++) begin : g_head
@@ -85,28 +84,30 @@ module pst_parse_transport
     known.head      = heads[step1_q.at[3:1]];
     known.transport = TransportNone;
     known.tunnelled = 1'b0;
-    size            = 5'd8;
+    known.whole     = step1_q.left >= 12'd8;
+    known.in_window = step1_q.at <= 8'(WindowBytes - 8);
     unique case (step1_q.protocol)
       Icmp4:   if (!step1_q.six) known.transport = TransportIcmp;
       Icmp6:   if (step1_q.six) known.transport = TransportIcmp;
       Tcp: begin
         known.transport = TransportTcp;
-        size            = 5'd20;
+        known.whole     = step1_q.left >= 12'd20;
+        known.in_window = step1_q.at <= 8'(WindowBytes - 20);
       end
       Udp:     known.transport = TransportUdp;
       Sctp: begin
         known.transport = TransportSctp;
-        size            = 5'd12;
+        known.whole     = step1_q.left >= 12'd12;
+        known.in_window = step1_q.at <= 8'(WindowBytes - 12);
       end
       Esp:     known.transport = TransportEsp;
       L2tp: begin
         known.tunnelled = Tunnels;
-        size            = 5'd4;
+        known.whole     = step1_q.left >= 12'd4;
+        known.in_window = step1_q.at <= 8'(WindowBytes - 4);
       end
       default: ;
     endcase
-    known.whole  = step1_q.left >= 12'(size);
-    known.in_window = step1_q.at <= 8'(WindowBytes) - 8'(size);
   end
 
   pst_stage #(

@@ -50,6 +50,7 @@ module pst_profile
     logic [Profiles-1:0]     fits;
     profile_t [Profiles-1:0] profiles;
     headers_t                headers;
+    logic [19:0]             last_label;   // that was read
   } fitting_t;
 
   profile_t [Profiles-1:0] profile_q;
@@ -77,6 +78,7 @@ module pst_profile
     has[KindRoutedDestination]  = s_headers_i.ip != 3'd0;
     fitting.profiles            = profile_q;
     fitting.headers             = s_headers_i;
+    fitting.last_label          = s_headers_i.label[2'(s_headers_i.labels - 3'd1)].label;
     for (int unsigned i = 0; i < Profiles; i++) fitting.fits[i] = has[profile_q[i].kind] && profile_q[i].ports[s_port_i];
   end
 
@@ -120,6 +122,7 @@ module pst_profile
   chosen_t chosen_q, chosen_q2;
   profile_t chosen_profile_q;
   headers_t headers_q;
+  logic [19:0] last_label_q;
   logic routed_q2, valid1;
   logic [127:0] address;
   logic [KeyWidth-1:0] key_q2;
@@ -145,7 +148,7 @@ module pst_profile
       KindIpv6Source:         made.fields = headers_q.source[127:64];
       KindIpv6Destination:    made.fields = headers_q.destination[127:64];
       KindTopLabel:           made.fields[19:0] = headers_q.label[0].label;
-      KindLastLabel:          made.fields[19:0] = headers_q.label[2'(headers_q.labels - 3'd1)].label;
+      KindLastLabel:          made.fields[19:0] = last_label_q;
       default:                made.fields = '0;
     endcase
     unique case (chosen_profile_q.class_of)
@@ -190,6 +193,7 @@ module pst_profile
     chosen_q         <= '{valid: valid0, fits: valid0 && t0.fits != '0, index: first};
     chosen_profile_q <= t0.profiles[first];
     headers_q        <= t0.headers;
+    last_label_q     <= t0.last_label;
     chosen_q2        <= '{valid: valid1, fits: t1.fits, index: t1.index};
     routed_q2        <= t1.routed;
     key_q2           <= t1.fits && !t1.routed ? {t1.space, 12'd0, t1.fields} : '0;
