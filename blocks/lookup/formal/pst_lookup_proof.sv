@@ -251,7 +251,8 @@ module pst_lookup_proof
           a_of_stash : assert (item_in_stash[u_dut.u_update.item_q.entry]
                                && u_dut.u_stash.entry_q[u_dut.u_update.item_q.entry].value == u_dut.u_update.item_q.value);
         end else begin
-          a_operation : assert (u_dut.u_update.item_q.value == op_value_q && u_dut.u_update.op_q == op_q);
+          a_operation : assert (u_dut.u_update.item_q.value == op_value_q && u_dut.u_update.op_q == op_q
+                                && op_q inside {OpInsert, OpDelete, OpRead});
         end
       end
       if (u_dut.u_update.state_q == 4'd4) a_wait : assert (b_word1 == at_item);

@@ -159,7 +159,10 @@ class Lookup {
     };
 
     explicit Lookup(const LookupSizes& sizes)
-        : mix_(sizes), sizes_(sizes), tables_(kTables, std::vector<Word>(sizes.entries / kTables)), stash_(sizes.stash),
+        : mix_(sizes),
+          sizes_(sizes),
+          tables_(kTables, std::vector<Word>(sizes.entries / kTables)),
+          stash_(sizes.stash),
           asked_(lookup_timing::mix(sizes.split)) {
         reset();
     }

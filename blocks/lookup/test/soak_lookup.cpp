@@ -2,11 +2,11 @@
 // Soak of pst_lookup: a lookup in every cycle beside operations, each answer judged by a dictionary, every port in every cycle by the
 // model.
 //
-// Arguments: entries, key_bits, stash, max_moves, chunk_bits, split (as the module has them), operations, seed, keys (kinds of keys: 0 random,
-// 1 consecutive, 2 a few low bits beside a few high bits), fill (permille of the entries that the keys settle at), gap (permille of cycles
-// in which no operation is offered), resets, model (0: only the dictionary judges, which is faster).
-// Prints added=, replaced=, deleted=, read=, absent=, full=, lookups=, hits=, during= (hits of the key of an operation under way, or of one just
-// moved), moves=, cycles=, peak= (most keys), slowest= (cycles of the slowest operation).
+// Arguments: entries, key_bits, stash, max_moves, chunk_bits, split (as the module has them), operations, seed, keys (kinds of keys: 0
+// random, 1 consecutive, 2 a few low bits beside a few high bits), fill (permille of the entries that the keys settle at), gap (permille of
+// cycles in which no operation is offered), resets, model (0: only the dictionary judges, which is faster). Prints added=, replaced=,
+// deleted=, read=, absent=, full=, lookups=, hits=, during= (hits of the key of an operation under way, or of one just moved), moves=,
+// cycles=, peak= (most keys), slowest= (cycles of the slowest operation).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -50,8 +50,8 @@ class Bench {
     explicit Bench(std::map<std::string, std::uint64_t> a)
         : args(std::move(a)),
           rng(args["seed"]),
-          sizes{static_cast<std::uint32_t>(args["entries"]), static_cast<std::uint32_t>(args["key_bits"]),
-                static_cast<std::uint32_t>(args["stash"]), static_cast<std::uint32_t>(args["max_moves"]),
+          sizes{static_cast<std::uint32_t>(args["entries"]),    static_cast<std::uint32_t>(args["key_bits"]),
+                static_cast<std::uint32_t>(args["stash"]),      static_cast<std::uint32_t>(args["max_moves"]),
                 static_cast<std::uint32_t>(args["chunk_bits"]), args["split"] != 0},
           model(sizes),
           settle(args["entries"] * args["fill"] / 1000) {}
@@ -64,7 +64,8 @@ class Bench {
             while (counts["operations"] < until) cycle();
             counts["moves"] += top.moves_o;
         }
-        for (const char* name : {"added", "replaced", "deleted", "read", "absent", "full", "lookups", "hits", "during", "moves", "peak", "slowest"})
+        for (const char* name :
+             {"added", "replaced", "deleted", "read", "absent", "full", "lookups", "hits", "during", "moves", "peak", "slowest"})
             std::printf("%s=%" PRIu64 " ", name, counts[name]);
         std::printf("cycles=%" PRIu64 "\n", now);
     }
@@ -204,7 +205,7 @@ class Bench {
         const auto found = dictionary.find(under_way->key);
         const bool there = found != dictionary.end(), insert = under_way->op == LookupOp::Insert;
         const bool right = insert ? there ? done == LookupDone::Replaced : done == LookupDone::Added || done == LookupDone::Full
-                                  : done == (!there                               ? LookupDone::Absent
+                                  : done == (!there                            ? LookupDone::Absent
                                              : under_way->op == LookupOp::Read ? LookupDone::Read
                                                                                : LookupDone::Deleted);
         if (!right) fail("an operation ended as " + std::to_string(static_cast<int>(done)));

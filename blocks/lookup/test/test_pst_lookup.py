@@ -15,7 +15,8 @@ def soak(
     entries: int, key_bits: int, stash: int = 8, max_moves: int = 64, chunk_bits: int = 6, split: int = 0, **arguments: int
 ) -> dict[str, int]:
     parameters = {
-        "Entries": entries, "KeyWidth": key_bits, "StashEntries": stash, "MaxMoves": max_moves, "ChunkBits": chunk_bits, "SplitStages": split,
+        "Entries": entries, "KeyWidth": key_bits, "StashEntries": stash, "MaxMoves": max_moves, "ChunkBits": chunk_bits,
+        "SplitStages": split,
     }  # fmt: skip
     settings = {
         "entries": entries, "key_bits": key_bits, "stash": stash, "max_moves": max_moves, "chunk_bits": chunk_bits, "split": split,

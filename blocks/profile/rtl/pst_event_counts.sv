@@ -82,6 +82,8 @@ module pst_event_counts #(
     if (rst_i) begin
       valid1_q        <= 1'b0;
       valid2_q        <= 1'b0;
+      ahead1_q        <= 1'b0;
+      ahead2_q        <= 1'b0;
       written_q       <= '0;
       shown_written_q <= 1'b0;
       shown_now_q     <= 1'b0;
