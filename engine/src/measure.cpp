@@ -154,10 +154,21 @@ std::uint32_t Measurement::take_tagged(std::uint32_t queue, std::int64_t cycle, 
     return record;
 }
 
-void Measurement::take_out(List& list, std::uint32_t before, std::uint32_t record) {
-    for (std::uint32_t older = list.head; older != record; older = records_[older].next) records_[older].overtaken = true;
+void Measurement::unlink(List& list, std::uint32_t before, std::uint32_t record) {
     (before == kNone ? list.head : records_[before].next) = records_[record].next;
     if (list.tail == record) list.tail = before;
+}
+
+void Measurement::take_out(List& list, std::uint32_t before, std::uint32_t record) {
+    for (std::uint32_t older = list.head; older != record; older = records_[older].next) records_[older].overtaken = true;
+    unlink(list, before, record);
+}
+
+void Measurement::keep(Events& events, std::int64_t cycle, std::uint32_t queue) {
+    if (!is_kept(queue)) return;
+    ++events_;
+    events.cycle.push_back(cycle);
+    events.queue.push_back(queue);
 }
 
 void Measurement::say(std::int64_t cycle, const std::string& what) {
@@ -209,11 +220,7 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
         if (frame.queue < settings_.device.queues) queues_[frame.queue].totals.drop.add(frame.length);
         if (own_ && frame.queue < settings_.device.queues) own_->dropped(cycle, frame, reason);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kMostReasons + reason];
-        if (is_kept(frame.queue)) {
-            ++events_;
-            drop_events_[reason].cycle.push_back(cycle);
-            drop_events_[reason].queue.push_back(frame.queue);
-        }
+        keep(drop_events_[reason], cycle, frame.queue);
     }
     records_[record].next = free_;
     free_ = record;
@@ -296,15 +303,9 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
         if (!queue_marks_.empty()) ++queue_marks_[fate.queue];
         if (own_) own_->marked(cycle, records_[record].frame);
         if (settings_.interval_cycles > 0) ++series_.marked[interval(cycle)];
-        if (is_kept(fate.queue)) {
-            ++events_;
-            mark_events_.cycle.push_back(cycle);
-            mark_events_.queue.push_back(fate.queue);
-        }
-        return;
+        return keep(mark_events_, cycle, fate.queue);
     }
-    (before == kNone ? list->head : records_[before].next) = records_[record].next;
-    if (list->tail == record) list->tail = before;
+    unlink(*list, before, record);
     drop_at_queue(cycle, record, fate.reason);
 }
 
@@ -318,8 +319,7 @@ std::uint32_t Measurement::given_too_early(std::int64_t cycle, const Fate& fate,
     if (found == kNone) return due;
     out_of_order(cycle, found, due, "is given away");
     records_[due].overtaken = true;
-    records_[before].next = records_[found].next;
-    if (list.tail == found) list.tail = before;
+    unlink(list, before, found);
     const std::uint32_t given = given_[fate.queue];
     records_[found].next = due;
     (given == kNone ? list.head : records_[given].next) = found;

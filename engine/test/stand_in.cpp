@@ -5,7 +5,8 @@
 // The fate of single frames can be dictated besides. Register 0x810 chooses a frame (they are counted from 1 as they come), those behind it
 // say what becomes of it: 0x814 cycles from its last beat in to its first beat out (all bits: it stays), 0x818 the reason for which it is
 // dropped (1 to 4 by classify, 5 to 8 by its queue), 0x81C what an AQM says when it comes to its turn (enum Verdict), 0x820 a byte that
-// changes in it (offset << 8 | value), as many as one likes. Register 0x808 is 1 in a device with an AQM: it reports what queues give away.
+// changes in it (offset << 8 | value), as many as one likes. Register 0x808 is not 0 in a device with an AQM: it reports what queues give
+// away, and has at most so many frames given away that have not left.
 //
 // Register 0x80C changes its rules (enum Rule; all bits together but for the first two). By deadline: the id in front of a frame is {class,
 // queue} in its lowest 2 and 4 bits, register 0x830 + 4 * class has the cycles from a frame's enqueue event until it is too late, and what
@@ -115,8 +116,8 @@ struct pst_device {
     std::vector<Stored> held;                      // by deadline: in their queues; free: all, as they came
     std::uint32_t queue_turn = 0;
     std::uint64_t choices = 0;
-    bool has_aqm = false, given = false;  // given: the first stored frame has been reported as given away
-    std::size_t sent = 0;                 // bytes of the first stored frame
+    std::uint32_t ahead = 0, given = 0;  // frames that may have been, and have been, given away and have not left: the first stored ones
+    std::size_t sent = 0;                // bytes of the first stored frame
     bool write_answer = false, read_answer = false, offered = false;
     bool aw_done = false, w_done = false;
     std::string error;
@@ -254,7 +255,7 @@ struct pst_device {
     void store(const Stored& frame) {
         if (rules & kFree) return held.push_back(frame);
         const auto later = [](std::int64_t due, const Stored& other) { return due < other.due; };
-        stored.insert(std::upper_bound(stored.begin(), stored.end(), frame.due, later), frame);
+        stored.insert(std::upper_bound(stored.begin() + given, stored.end(), frame.due, later), frame);
     }
 
     void drop(std::uint32_t queue, std::size_t length, std::uint8_t reason) {
@@ -264,15 +265,15 @@ struct pst_device {
         if (aqm) aqm_dropped[queue].add(length, fault == kMiscountQueueAqm);
     }
 
-    // The turn of the first stored frame: its queue gives it away.
+    // The turn of the first stored frame that has not been given away.
     void give(pst_pins& p) {
         p.ev[2].valid_o = false;
-        if (!has_aqm || given || stored.empty() || stored.front().due > now) return;
-        const Stored& frame = stored.front();
+        if (given == ahead || given == stored.size() || stored[given].due > now) return;
+        const Stored& frame = stored[given];
         const std::size_t length = frame.bytes.size();
         const bool chosen = frame.number == parameter;
         if (chosen && fault == kNotGiven) {
-            given = true;
+            ++given;
             return;
         }
         const bool dropped_now = frame.verdict == kDrop || frame.verdict == kMarkAndDrop;
@@ -283,14 +284,16 @@ struct pst_device {
             marked += fault == kMiscountMarks ? 2 : 1;
             marks[frame.queue] += fault == kMiscountQueueMarks ? 2 : 1;
         }
-        given = !dropped_now;
-        if (given) return;
+        if (!dropped_now) {
+            ++given;
+            return;
+        }
         drop(frame.queue, length, kAqmDrop);
-        stored.pop_front();
+        stored.erase(stored.begin() + given);
     }
 
     void offer(pst_pins& p) {
-        const bool turn = !stored.empty() && stored.front().due <= now && (given || !has_aqm);
+        const bool turn = !stored.empty() && stored.front().due <= now && (given || !ahead);
         p.out->tvalid_o = turn && !(fault == kDropValid && offered);
         if (!p.out->tvalid_o) return;
         const Stored& frame = stored.front();
@@ -313,7 +316,7 @@ struct pst_device {
         if (fault == kMiscountBytes) ++out[stored.front().queue].bytes;
         stored.pop_front();
         sent = 0;
-        given = false;
+        if (given) --given;
     }
 
     void misuse_memory(pst_axi_pins& p) {
@@ -354,7 +357,7 @@ struct pst_device {
         if (address == 0x040) index = value;
         if (address == 0x800) fault = value;
         if (address == 0x804) parameter = value;
-        if (address == 0x808) has_aqm = value;
+        if (address == 0x808) ahead = value;
         if (address == 0x80C) rules = value;
         if (address >= 0x830 && address < 0x840) deadlines[(address - 0x830) / 4] = value;
         if (address == 0x840) random = value;

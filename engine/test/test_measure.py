@@ -18,6 +18,7 @@ from penstock.testing.testkit import seed
 from penstock.testing.teststand import AQM_FRAMES, AQM_ORDERS, CLOCK_HZ, MARK, MARK_AND_DROP, MakeJob, recorded, run
 
 # enum Fault of stand_in.cpp
+REORDER = 2
 NOT_GIVEN, CLASSIFY_LENGTH, ENQUEUE_LENGTH, DEQUEUE_LENGTH, CLASSIFY_QUEUE = range(24, 29)
 
 
@@ -41,6 +42,33 @@ def test_drops_and_marks_are_kept_of_chosen_queues_only(stand_in_job: MakeJob, k
     assert result["packets"]["dropped"]["aqm"] == 2 and result["marked_packets"] == 1
     drops = [int(queue) for events in result["drop_events"].values() for queue in events["queue"]]
     assert (drops, [int(queue) for queue in result["mark_events"]["queue"]]) == (([3] * 3, [3]) if kept == 3 else ([], []))
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_so_many_drops_and_marks_are_kept(stand_in_job: MakeJob, most: int) -> None:
+    """Three frames are dropped before one is marked."""
+    result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS, keep_most=most)
+    kept = [len(events["queue"]) for events in [*result["drop_events"].values(), result["mark_events"]]]
+    assert sum(kept) == most and len(result["mark_events"]["cycle"]) == 0
+
+
+@pytest.mark.parametrize("waits", [20, 400])
+def test_a_drop_behind_a_frame_that_leaves(stand_in_job: MakeJob, waits: int) -> None:
+    """The first frame leaves from cycle 1020 to 2020. The second is dropped before the third comes, or after; the fourth comes last."""
+    source = recorded([(3, 0, 1000), (3, 1100, 100), (3, 1250, 101), (3, 1750, 102)])
+    orders = [*teststand.with_aqm(2), *teststand.dictate(2, waits, verdict=teststand.DROP), *teststand.dictate(3, waits)]
+    result = run(stand_in_job, source, orders)
+    assert_clean(result)
+    assert result["packets"]["dropped"]["aqm"] == 1 and result["departures"]["length"].tolist() == [1000, 101, 102]
+
+
+@pytest.mark.parametrize("third", [400, 660])
+def test_a_queue_goes_on_behind_a_frame_that_left_too_early(stand_in_job: MakeJob, third: int) -> None:
+    """Both are due in cycle 600, and the second leaves first; the third comes before it has left, or while the first leaves."""
+    source = recorded([(3, 0, 100), (3, 124, 101), (3, third, 102), (3, 1600, 103)])
+    result = run(stand_in_job, source, [*teststand.dictate(1, 500), *teststand.dictate(2, 375), *teststand.dictate(3, 400)], REORDER, 1)
+    assert [result[count] for count in ("order_errors", "payload_errors", "event_errors", "lost")] == [1, 0, 0, 0], result["findings"]
+    assert result["departures"]["length"].tolist() == [101, 100, 102, 103]
 
 
 @pytest.mark.parametrize(

@@ -280,3 +280,12 @@ def test_the_last_cycle_of_a_deadline(stand_in: str, fault: int, words: str) -> 
     assert result["order_errors"] == 1
     (finding,) = result["findings"]
     assert words in finding
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_queue_goes_on_behind_a_frame_given_away_too_early(stand_in: str, waits: bool) -> None:
+    """Of two or three frames that wait for the end of a long one the second goes first, and another comes while it leaves."""
+    frames = [(0, 0, 1000), (1000, 1, 100), (1100, 1, 101), *([(1201, 1, 102)] if waits else []), (1950, 1, 103)]
+    result = engine.run(deadline_job(stand_in, frames, [10**6] * 4, BAD_DEADLINE, 2))
+    assert {key: result[key] for key in COUNTS} == dict.fromkeys(COUNTS, 0) | {"order_errors": 1}, result["findings"]
+    assert result["departures"]["length"].tolist() == [1000, 101, 100, *([102] if waits else []), 103]

@@ -39,9 +39,12 @@ def library() -> str:
     return str(found)
 
 
-def with_aqm() -> Writes:
-    """Return the register write that gives the device an AQM: it reports each frame that a queue gives away."""
-    return [(0x808, 1)]
+def with_aqm(ahead: int = 1) -> Writes:
+    """Return the register write that gives the device an AQM: it reports each frame that a queue gives away.
+
+    `ahead`: frames that may have been given away and have not left yet.
+    """
+    return [(0x808, ahead)]
 
 
 def dictate(frame: int, delay: int | None = None, reason: int = 0, verdict: int = SEND, patches: Iterable[tuple[int, int]] = ()) -> Writes:

@@ -239,7 +239,9 @@ class Measurement final : public Observer {
     void check_deadline(std::int64_t cycle, std::uint32_t record, bool sent, unsigned reason);
     // Puts a frame where the order of its queue has it.
     void enter(std::uint32_t queue, std::uint32_t record);
-    // Takes `record` out of a queue's list, where `before` is before it (kNone: it is the first), and marks those before it as overtaken.
+    // Takes `record` out of a list, where `before` is before it (kNone: it is the first).
+    void unlink(List& list, std::uint32_t before, std::uint32_t record);
+    // The same of a queue's list; those before it are marked as overtaken.
     void take_out(List& list, std::uint32_t before, std::uint32_t record);
     void is_changed(std::int64_t cycle, const Frame& frame, std::size_t length, const char* what = " comes out changed (");
     // `record` goes before `due`, which stands before it in the order of their queue.
@@ -281,6 +283,7 @@ class Measurement final : public Observer {
         const bool chosen = queue < settings_.device.queues && (settings_.keep_all || in_series(queue));
         return settings_.keep_departures && chosen && events_ < settings_.keep_most;
     }
+    void keep(Events& events, std::int64_t cycle, std::uint32_t queue);
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
     DeviceView* watched(std::uint32_t queue);
 
