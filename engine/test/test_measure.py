@@ -71,6 +71,14 @@ def test_a_queue_goes_on_behind_a_frame_that_left_too_early(stand_in_job: MakeJo
     assert result["departures"]["length"].tolist() == [101, 100, 102, 103]
 
 
+def test_what_others_overtake_is_lost(stand_in_job: MakeJob) -> None:
+    """One of another queue stays in the device, and the second and fourth of this one. The third has overtaken the second alone."""
+    source = recorded([(5, 0, 60), *((3, 400 * i, 99 + i) for i in range(1, 5))])
+    result = run(stand_in_job, source, [write for frame in (1, 3, 5) for write in teststand.dictate(frame, teststand.STAYS)])
+    assert result["departures"]["length"].tolist() == [100, 102]
+    assert (result["order_errors"], result["lost"], result["event_errors"]) == (1, 1, 0), result["findings"]
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
