@@ -4,6 +4,7 @@ What is not supported is named in one UserError when the program is loaded; noth
 """
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,31 @@ class TableInfo:
     has_selector: bool = False
 
 
+@dataclass(frozen=True)
+class Switch:
+    """How a state of the parser chooses the next one, where it looks into value sets."""
+
+    state: int
+    bits: tuple[int, ...]  # of each key
+    choices: tuple[tuple[str, tuple[int, ...], tuple[int, ...], int], ...]  # value set or "", values, masks, the next state (ALL: none)
+
+    def cases(self, values: Mapping[str, Iterable[int]]) -> list[int]:
+        """Return what the engine tries, one after the other; `values`: of each value set."""
+        found: list[int] = []
+        for name, fixed, masks, target in self.choices:
+            for one in [fixed] if not name else [self._parts(value) for value in values.get(name, ())]:
+                found += [*in_words(self.bits, one), *in_words(self.bits, masks), target]
+        return found
+
+    def _parts(self, value: int) -> tuple[int, ...]:
+        """Return the keys that a value of a set is made of: one behind the other, without padding."""
+        parts = []
+        for size in reversed(self.bits):
+            parts.append(value & (1 << size) - 1)
+            value >>= size
+        return tuple(reversed(parts))
+
+
 @dataclass
 class Program:
     """A program that has been read: what the engine gets, and what the control plane must know."""
@@ -90,7 +116,8 @@ class Program:
     direct_counters: dict[str, str] = field(default_factory=dict)  # name, table
     direct_meters: dict[str, str] = field(default_factory=dict)
     profiles: dict[str, int] = field(default_factory=dict)
-    vsets: dict[str, int] = field(default_factory=dict)
+    value_sets: dict[str, int] = field(default_factory=dict)  # of the parser: bits of a value
+    switches: list["Switch"] = field(default_factory=list)  # that look into them
 
 
 def load(path: Path) -> Program:
@@ -118,6 +145,11 @@ def parse(given: Any, path: str) -> Program:
         raise UserError(f"{path}: is not what p4c-bm2-ss writes for v1model: {kind}") from error
     except RecursionError as error:
         raise UserError(f"{path}: an expression is nested too deeply") from error
+
+
+def in_words(bits: Iterable[int], values: Iterable[int]) -> list[int]:
+    """Return values of so many bits each as the engine has them."""
+    return [word for width, value in zip(bits, values, strict=True) for word in word_list(value, words(width))]
 
 
 def _split(text: str, bits: list[int]) -> list[int]:
@@ -346,10 +378,10 @@ class _Reader:
 
     def _parser(self) -> None:
         parser = self._named("parsers", "parser")
-        for index, given in enumerate(self.given.get("parse_vsets", [])):
-            self.program.vsets[given["name"]] = index
+        for given in self.given.get("parse_vsets", []):
+            self.program.value_sets[given["name"]] = given["compressed_bitwidth"]
         numbers = {given["name"]: index for index, given in enumerate(parser["parse_states"])}
-        states = []
+        states: list[dict[str, Any]] = []
         for given in parser["parse_states"]:
             where = f"parser state {given['name']!r}"
             start = self.code.here()
@@ -362,7 +394,8 @@ class _Reader:
                 raise UserError(f"{where}: {error}") from error
             self.code.emit("end")
             bits = [width for _, width in keys]
-            cases, otherwise = [], -1
+            choices: list[tuple[str, tuple[int, ...], tuple[int, ...], int]] = []
+            otherwise = -1
             for transition in given["transitions"]:
                 following = transition["next_state"]
                 if following is not None and following not in numbers:
@@ -372,23 +405,23 @@ class _Reader:
                 if kind == "default" or transition["value"] == "default":
                     otherwise = target
                     continue
-                if kind == "parse_vset":
-                    raise UserError(f"{where}: a transition on the parse value set {transition['value']!r} is not supported")
+                name = transition["value"] if kind == "parse_vset" else ""
+                if name and self.program.value_sets.get(name) != sum(bits):
+                    raise UserError(f"{where}: looks for {sum(bits)} bits in the value set {name!r}, which is not declared so")
                 masks = [(1 << width) - 1 for width in bits]
                 if transition.get("mask") is not None:
                     masks = [mask & full for mask, full in zip(_split(transition["mask"], bits), masks, strict=True)]
-                values = [value & mask for value, mask in zip(_split(transition["value"], bits), masks, strict=True)]
-                cases.append(self._words(bits, values) + self._words(bits, masks) + [target & ALL])
+                values = () if name else tuple(v & mask for v, mask in zip(_split(transition["value"], bits), masks, strict=True))
+                choices.append((name, values, tuple(masks), target & ALL))
+            switch = Switch(len(states), tuple(bits), tuple(choices))
+            if any(name for name, *_ in choices):
+                self.program.switches.append(switch)
             places = [place + i for place, width in keys for i in range(words(width))]
-            states.append({"code": start, "key": places, "cases": [v for case in cases for v in case], "default": otherwise})
+            states.append({"code": start, "key": places, "cases": switch.cases({}), "default": otherwise})
         initial = parser.get("init_state")
         if initial is not None and initial not in numbers:
             raise UserError(f"the parser begins in the state {initial!r}, which is not declared")
         self.out["parser"] = {"initial": -1 if initial is None else numbers[initial], "states": states}
-
-    @staticmethod
-    def _words(bits: list[int], values: list[int]) -> list[int]:
-        return [word for width, value in zip(bits, values, strict=True) for word in word_list(value, words(width))]
 
     def _profiles(self) -> None:
         self.out["profiles"] = []

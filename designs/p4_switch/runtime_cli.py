@@ -12,7 +12,8 @@ from penstock.errors import UserError
 MOST_BYTES = 64 << 20
 # Commands that only show something: there is nobody to read it.
 _SILENT = ("show_tables", "show_actions", "show_ports", "table_info", "table_dump", "table_dump_entry", "table_num_entries", "mc_dump",
-           "help", "counter_read", "register_read", "switch_info", "mirroring_get", "act_prof_dump", "meter_get_rates")  # fmt: skip
+           "help", "counter_read", "register_read", "switch_info", "mirroring_get", "act_prof_dump", "meter_get_rates",
+           "pvs_get")  # fmt: skip
 # Commands of simple_switch's queues. A scenario has keys for them: the rate of a line in bit/s, the depth of a queue.
 _QUEUES = ("set_queue_rate", "set_queue_depth", "get_time_elapsed", "get_time_since_epoch")
 
@@ -87,6 +88,20 @@ class Commands:
     def table_clear(self, name: str) -> None:
         """table_clear <table>."""
         self.control.clear(self.control.table(name))
+
+    # --- value sets of the parser
+
+    def pvs_add(self, name: str, given: str) -> None:
+        """pvs_add <value set> <value>."""
+        self.control.value_set(name, given)
+
+    def pvs_remove(self, name: str, given: str) -> None:
+        """pvs_remove <value set> <value>."""
+        self.control.value_set(name, given, there=False)
+
+    def pvs_clear(self, name: str) -> None:
+        """pvs_clear <value set>."""
+        self.control.clear_value_set(name)
 
     # --- action profiles
 
@@ -222,6 +237,9 @@ _COMMANDS: dict[str, tuple[int, int, str, Callable[..., None]]] = {
     "table_delete": (2, 2, "<table> <handle>", Commands.table_delete),
     "table_indirect_delete": (2, 2, "<table> <handle>", Commands.table_delete),
     "table_clear": (1, 1, "<table>", Commands.table_clear),
+    "pvs_add": (2, 2, "<value set> <value>", Commands.pvs_add),
+    "pvs_remove": (2, 2, "<value set> <value>", Commands.pvs_remove),
+    "pvs_clear": (1, 1, "<value set>", Commands.pvs_clear),
     "act_prof_create_member": (2, _ANY, "<profile> <action> <parameters>", Commands.create_member),
     "act_prof_create_group": (1, 1, "<profile>", Commands.create_group),
     "act_prof_add_member_to_group": (3, 3, "<profile> <member> <group>", Commands.add_to_group),

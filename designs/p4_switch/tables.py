@@ -146,6 +146,7 @@ class Control:
         self.meters: list[dict[str, Any]] = []
         self.mirrors: dict[int, dict[str, int]] = {}
         self.groups: dict[int, list[dict[str, Any]]] = {}
+        self.value_sets: dict[str, list[int]] = {}  # of the parser, in the order in which values were added
         self.members: dict[int, dict[int, dict[str, Any]]] = {}
         self.member_groups: dict[int, dict[int, list[int]]] = {}
 
@@ -163,6 +164,7 @@ class Control:
             "profiles": profiles,
             "defaults": list(self.defaults.values()),
             "entries": list(self.entries.values()),
+            **({"switches": self._switches()} if self.value_sets else {}),
             "registers": self.registers,
             "meters": self.meters,
             "mirrors": list(self.mirrors.values()),
@@ -288,6 +290,28 @@ class Control:
             "data": [] if action is None else action[1],
             **more,
         }
+
+    # --- value sets of the parser
+
+    def value_set(self, name: str, given: Any, there: bool = True) -> None:
+        """Let a value be in a value set of the parser, or not. Of several keys a value has all of them, one behind the other. Raises
+        UserError."""
+        found = named({one: one for one in self.program.value_sets}, name, "value set")
+        number = value(given, self.program.value_sets[found], f"value set {found!r}")
+        values = self.value_sets.setdefault(found, [])
+        if there and number not in values:
+            values.append(number)
+        elif not there:
+            if number not in values:
+                raise UserError(f"value set {found!r} does not have {given!r}")
+            values.remove(number)
+
+    def clear_value_set(self, name: str) -> None:
+        """Let a value set be empty. Raises UserError."""
+        self.value_sets[named({one: one for one in self.program.value_sets}, name, "value set")] = []
+
+    def _switches(self) -> list[dict[str, Any]]:
+        return [{"state": switch.state, "cases": switch.cases(self.value_sets)} for switch in self.program.switches]
 
     # --- the rest
 

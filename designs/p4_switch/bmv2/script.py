@@ -128,6 +128,7 @@ class Script(Control):
                 found += [f"act_prof_add_member_to_group {names[profile]} {member} {group}" for member in group_members]
         found += self._defaults.values()
         found += [self._said[where].command for where in self.entries]  # what was deleted is not there
+        found += [f"pvs_add {name} {value}" for name, values in self.value_sets.items() for value in values]
         found += self._registers + self._meters
         node = 0
         for multicast, nodes in self.groups.items():

@@ -3,7 +3,9 @@
 The answers of simple_switch are recorded (tools/p4_machine_answers.py), so it need not be there.
 """
 
+import json
 import struct
+from typing import Any
 
 import pytest
 
@@ -140,6 +142,65 @@ def test_resubmitting_for_ever_ends() -> None:
     _, made = machine("copies")
     assert made.process(0, bytes([9, 1]) + bytes(6), 0) == []
     assert made.packets_out_of_pool == 0
+
+
+def with_value_sets(wanted: dict[str, int], bits: int = 16) -> dict[str, Any]:
+    """Return the JSON of `parse` in which cases of the first state are looked for in value sets of these names instead."""
+    program = json.loads((machine_programs.FOLDER / "parse.json").read_text())
+    program["parse_vsets"] = [{"name": f"Parse.{name}", "id": number, "compressed_bitwidth": bits} for number, name in enumerate(wanted)]
+    transitions = program["parsers"][0]["parse_states"][0]["transitions"]
+    for name, value in wanted.items():
+        (case,) = (one for one in transitions if one["value"] == f"0x{value:04x}")
+        case |= {"type": "parse_vset", "value": f"Parse.{name}"}
+    return program
+
+
+def test_value_sets_of_the_parser() -> None:
+    """What stands in a set is what stood in the program: the same answers as simple_switch's; what does not stand there goes the way of the
+    rest, as in the program without that case."""
+    head, answers = machine_programs.read()
+    sent = machine_programs.packets("parse", head["seed"])
+    sets = {"labels": 0x8847, "shifted": 0x1000, "peeked": 0x2002}
+
+    def differ(program: dict[str, Any], commands: str, expected: Any = None) -> list[int]:
+        read = programs.parse(program, "parse.json")
+        made = engine.module("designs/p4_switch/model").Machine(read.dictionary, 1)
+        control = Control(read)
+        runtime_cli.run(control, machine_programs.COMMANDS.get("parse", "") + commands, "c")
+        made.configure(control.dictionary())
+        found = []
+        for number, packet in enumerate(sent):
+            answer = machine_programs.compared("parse", packet, made.process(0, packet, (number + 1) * GAP_US))
+            right = answers["parse"][number] if expected is None else expected[number]
+            found += [number] if answer != machine_programs.compared("parse", packet, right) else []
+        return found
+
+    whole = "pvs_add labels 0x8847\npvs_add Parse.shifted 4096\npvs_add peeked 8194\n"
+    assert differ(with_value_sets(sets), whole) == []
+    assert differ(with_value_sets(sets), "pvs_add labels 1\npvs_add labels 2\n" + whole + "pvs_remove labels 1\n") == []
+    of_labels = [number for number, packet in enumerate(sent) if packet[12:14] == b"\x88\x47"]
+    for commands in (whole + "pvs_remove labels 0x8847\n", whole + "pvs_clear labels\n", whole.replace("0x8847", "0x8848")):
+        wrong = differ(with_value_sets(sets), commands)
+        assert wrong and set(wrong) <= set(of_labels)
+    for commands, words in (
+        ("pvs_add labels 65536\n", "value set 'Parse.labels': '65536' does not fit into 16 bits"),
+        ("pvs_add cows 1\n", "the program has no value set 'cows'"),
+        ("pvs_remove labels 7\n", "value set 'Parse.labels' does not have '7'"),
+    ):
+        with pytest.raises(UserError, match=words):
+            differ(with_value_sets(sets), commands)
+    with pytest.raises(UserError, match="looks for 16 bits in the value set 'Parse.labels', which is not declared so"):
+        programs.parse(with_value_sets(sets, 8), "parse.json")
+
+
+def test_a_value_of_several_keys() -> None:
+    """It has them one behind the other, without padding, whatever their masks."""
+    switch = programs.Switch(0, (4, 70, 1), (("s", (), (0xF, (1 << 70) - 1, 0), 5), ("", (1, 2, 1), (1, 2, 1), 6)))
+    value = 0xA << 71 | (1 << 69 | 3) << 1 | 1
+    low, high = 3, 1 << 5
+    full = (1 << 64) - 1
+    assert switch.cases({"s": [value]}) == [0xA, low, high, 1, 0xF, full, 0x3F, 0, 5, 1, 2, 0, 1, 1, 2, 0, 1, 6]
+    assert switch.cases({}) == [1, 2, 0, 1, 1, 2, 0, 1, 6]
 
 
 def test_entries_are_modified_and_deleted_by_handle() -> None:

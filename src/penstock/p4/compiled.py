@@ -28,7 +28,7 @@ RECORD = FOLDER / "compiled.yaml"
 COLUMNS = 140
 HOW_TO_GET_IT = (
     f"{COMPILER} is not on the PATH: Debian, Ubuntu and PyPI have no package of it, so install p4lang's own (p4lang-p4c, and p4lang-bmv2 "
-    "for simple_switch; docs/how-to/p4-program.md has the lines), use their container p4lang/p4c, or build p4c from source"
+    "for simple_switch; docs/how-to/p4-program.md says where), use their container p4lang/p4c, or build p4c from source"
 )
 
 

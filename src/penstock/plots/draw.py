@@ -123,17 +123,20 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
     numbers = [_numbers(line, places, figure.log) for line in lines]
     of = [(x, y) for x, y, _ in numbers]
     depth = coinciding(of, "y" in figure.log)
-    for index, (line, (x, y, there)) in enumerate(zip(lines, numbers, strict=True)):
+    names = list(dict.fromkeys(line.name for line in lines))  # what has one name is drawn alike, and is once in the legend
+    for number, (line, (x, y, there)) in enumerate(zip(lines, numbers, strict=True)):
+        index = names.index(line.name)
+        label = "_" if any(other.name == line.name for other in lines[:number]) else line.name
         colour = COLOURS[index % len(COLOURS)]
         if line.kind == "bars":
             share = 0.8 / len(bars)
             places_of_bars = x + share * (bars.index(line) - (len(bars) - 1) / 2)
-            axes.bar(places_of_bars, y, share, label=line.name, color=colour, hatch=HATCHES[index % len(HATCHES)], edgecolor="white")
+            axes.bar(places_of_bars, y, share, label=label, color=colour, hatch=HATCHES[index % len(HATCHES)], edgecolor="white")
             _errors(axes, line, there, places_of_bars, y, "#333333")
             continue
         # Of curves in one place each is thinner than the one below it.
-        thick = 1.4 + 1.6 * depth[index]
-        style: dict[str, Any] = {"color": colour, "label": line.name, "linewidth": thick, "zorder": 3 + index * 0.01 - depth[index]}
+        thick = 1.4 + 1.6 * depth[number]
+        style: dict[str, Any] = {"color": colour, "label": label, "linewidth": thick, "zorder": 3 + index * 0.01 - depth[number]}
         turn = index // len(COLOURS)  # a colour comes again with another mark, hollow, and another dash
         mark = MARKS[(index + turn) % len(MARKS)]
         style |= {"markerfacecolor": "white"} if turn % 2 else {}
@@ -160,7 +163,10 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
     if len(lines) > 1 or (lines and figure.legend):
         below = len(lines) > MOST_IN_LEGEND_INSIDE
         where = {"loc": "outside lower center", "ncols": _columns(width)} if below else {"loc": "best"}
-        (axes.figure if below else axes).legend(title=figure.legend or None, **where)
+        legend = (axes.figure if below else axes).legend(title=figure.legend or None, **where)
+        for handle in legend.get_lines():  # small points are seen there, too
+            handle.set_markersize(max(handle.get_markersize(), 4.5))
+            handle.set_alpha(1)
 
 
 def _errors(axes: Any, line: Line, there: Any, x: Any, y: Any, colour: str) -> None:

@@ -90,6 +90,19 @@ void V1Switch::configure(Table& given) {
             }
             table.done();
         }
+    if (given.has("switches"))  // of states of the parser that look into value sets
+        for (Table& table : given.tables("switches")) {
+            const auto states = static_cast<std::int64_t>(program_->states.size());
+            const auto which = static_cast<std::size_t>(table.integer("state", 0, states - 1));
+            std::vector<std::uint64_t> found = numbers(table, "cases");
+            const std::size_t each = 2 * program_->states[which].key.size() + 1;
+            if (found.size() % each) bad_job(table.name("cases") + " has a wrong length");
+            for (std::size_t i = each - 1; i < found.size(); i += each)
+                if (found[i] != ~std::uint64_t{0} && found[i] >= static_cast<std::uint64_t>(states))
+                    bad_job(table.name("cases") + " goes to a state that there is not");
+            state.cases[which] = std::move(found);
+            table.done();
+        }
     if (given.has("registers"))
         for (Table& table : given.tables("registers")) {
             const auto which =

@@ -67,17 +67,18 @@ void V1Switch::State::parse(Packet& packet) {
         if (!n) continue;
         const std::uint64_t* const spaces[2] = {packet.values.get(), scratch_.data()};
         const auto key = [&](std::size_t i) { return spaces[state.key[i] >> 28][state.key[i] & 0xFFF'FFFF]; };
-        const std::uint64_t* const end = state.cases.data() + state.cases.size();
+        const std::vector<std::uint64_t>& own = cases[static_cast<std::size_t>(&state - program.states.data())];
+        const std::uint64_t* const end = own.data() + own.size();
         if (n == 1) {
             const std::uint64_t value = key(0);
-            for (const std::uint64_t* trial = state.cases.data(); trial < end; trial += 3) {
+            for (const std::uint64_t* trial = own.data(); trial < end; trial += 3) {
                 if ((value & trial[1]) != trial[0]) continue;
                 next = static_cast<std::int32_t>(trial[2]);
                 break;
             }
             continue;
         }
-        for (const std::uint64_t* trial = state.cases.data(); trial < end; trial += 2 * n + 1) {
+        for (const std::uint64_t* trial = own.data(); trial < end; trial += 2 * n + 1) {
             std::size_t i = 0;
             while (i < n && (key(i) & trial[n + i]) == trial[i]) ++i;
             if (i < n) continue;

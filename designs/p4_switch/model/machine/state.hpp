@@ -75,6 +75,7 @@ struct V1Switch::State {
     std::uint32_t header_bytes(const Packet& packet, const HeaderShape& header) const;
 
     const Program& program;
+    std::vector<std::vector<std::uint64_t>> cases;  // of each state of the parser: the program's, and those of its value sets
     std::vector<MatchTable> tables;
     std::vector<std::vector<std::uint64_t>> registers;
     std::vector<std::vector<Counter>> counters;

@@ -80,6 +80,7 @@ V1Switch::State::State(const Program& given, std::uint64_t seed)
       profiles(given.profiles.size()),
       random(seed),
       scratch_(given.scratch + 1) {
+    for (const ParserState& shape : program.states) cases.push_back(shape.cases);
     for (const Program::Register& shape : program.registers) registers.emplace_back(shape.size * ((shape.bits + 63) / 64));
     for (const std::uint64_t size : program.counters) counters.emplace_back(size);
     for (const Program::Meter& shape : program.meters) meters.emplace_back(shape.size);
