@@ -4,7 +4,6 @@
 From the keys of a scenario (`state`) or from commands (`runtime_cli`) to the dictionary that the engine takes (`V1Switch::configure`).
 """
 
-import heapq
 import ipaddress
 import math
 import re
@@ -13,12 +12,12 @@ from typing import Any
 
 from penstock.designs.p4_switch import program as programs
 from penstock.designs.p4_switch.config import DROP_PORT
+from penstock.designs.p4_switch.handles import PLACE_BITS, Handles
 from penstock.designs.p4_switch.layout import words
 from penstock.designs.p4_switch.program import Action, Key, Program, TableInfo, word_list
 from penstock.errors import UserError
 
 MOST_ENTRIES = 1 << 20  # of all tables together
-PLACE_BITS = 24  # of a handle
 _MAC = re.compile(r"[0-9a-fA-F]{1,2}([:-])[0-9a-fA-F]{1,2}(\1[0-9a-fA-F]{1,2}){4}")
 
 
@@ -105,33 +104,6 @@ def named(names: Mapping[str, Any], name: str, what: str) -> Any:
         raise UserError(f"{what} {name!r} is one of {', '.join(sorted(found))}: give its full name")
     there = ", ".join(sorted(names)) or "none"
     raise UserError(f"the program has no {what} {name!r}; there are: {there if len(there) < 300 else there[:300] + '...'}")
-
-
-class Handles:
-    """The handles of a table's entries, as bmv2 gives them: the lowest place that is free, and above it how often it was given back."""
-
-    def __init__(self) -> None:
-        self.keys: dict[int, tuple[int, ...]] = {}  # of the entries, by place
-        self.there: set[tuple[int, ...]] = set()  # these keys
-        self._free: list[int] = []  # a heap
-        self._versions: dict[int, int] = {}
-
-    def take(self, key: tuple[int, ...]) -> int:
-        """Return a place for an entry with this key."""
-        place = heapq.heappop(self._free) if self._free else len(self.keys)
-        self.keys[place] = key
-        self.there.add(key)
-        return place
-
-    def give_back(self, place: int) -> None:
-        """Let another entry have the place; the handle of this one is none any more."""
-        self.there.remove(self.keys.pop(place))
-        heapq.heappush(self._free, place)
-        self._versions[place] = (self._versions.get(place, 0) + 1) % 256
-
-    def of(self, place: int) -> int:
-        """Return the handle of the entry at a place."""
-        return self._versions.get(place, 0) << PLACE_BITS | place
 
 
 class Control:
