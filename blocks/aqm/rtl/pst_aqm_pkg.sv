@@ -13,4 +13,12 @@ package pst_aqm_pkg;
   localparam int unsigned BacklogWidth = 24;
   typedef logic [BacklogWidth-1:0] backlog_t;
 
+  // The next random number of an AQM that draws some: xorshift32 (Marsaglia). 0 would stay 0.
+  function automatic logic [31:0] xorshift32(input logic [31:0] number);
+    logic [31:0] mixed;
+    mixed = number ^ (number << 13);
+    mixed = mixed ^ (mixed >> 17);
+    return mixed ^ (mixed << 5);
+  endfunction
+
 endpackage

@@ -7,7 +7,7 @@
 // Reset:      every queue below target, and disabled; `Queues` cycles, then init_done_o rises.
 //
 // Times are TimeWidth bits of ticks (a tick is whatever the caller counts, 2^k cycles) and wrap; a state that grows old is marked before
-// its times could be mistaken for others (pst_codel_aging). The README has the transition table, why it equals the RFC's pseudo-code,
+// its times could be mistaken for others (pst_aqm_aging). The README has the transition table, why it equals the RFC's pseudo-code,
 // and the hazards.
 module pst_codel
   import pst_pkg::AqmSettingsWidth, pst_pkg::aqm_cfg_t;
@@ -78,7 +78,7 @@ module pst_codel
   } mode_e;
 
   typedef struct packed {
-    logic                 tag;          // see pst_codel_aging
+    logic                 tag;          // see pst_aqm_aging
     mode_e                mode;
     logic [15:0]          count;        // RFC: count; while not dropping: count - lastcount
     logic [AuxWidth-1:0]  aux;          // Above: first_above_time; dropping: lastcount and the lower bits of the round's clock
@@ -173,7 +173,7 @@ module pst_codel
       .rdata_o(cfg)
   );
 
-  pst_codel_aging #(
+  pst_aqm_aging #(
       .Queues(Queues),
       .WriteCycles(10),
       .RamStyle(RamStyle)

@@ -35,6 +35,6 @@ NB_MODULE(blocks_aqm_pie_model, m) {
             nb::arg("queue"), nb::arg("backlog"), nb::arg("ect"), nb::arg("random"), "Verdict on an arrival: 0 pass, 1 mark, 2 drop")
         .def("depart", &Pie::depart, nb::arg("queue"), nb::arg("delay"), nb::arg("left"))
         .def(
-            "update", [](Pie& p, uint32_t queue) { p.update(queue, p.state(queue).delay); }, nb::arg("queue"), "The periodic update")
+            "update", [](Pie& p, uint32_t queue) { p.update(queue); }, nb::arg("queue"), "The periodic update")
         .def("probability", [](const Pie& p, uint32_t queue) { return p.state(queue).prob; }, nb::arg("queue"), "In 2^-32");
 }

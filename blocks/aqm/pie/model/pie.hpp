@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../model/aqm_model.hpp"
+#include "../../model/xorshift32.hpp"
 
 namespace penstock {
 
@@ -15,17 +16,7 @@ struct PieSetting {
     uint32_t target = 0, max_burst = 0;  // QDELAY_REF and MAX_BURST in ticks, below 2^(time_width - 8)
 };
 
-// The device's random numbers: xorshift32 (Marsaglia), one per arrival.
-struct PieRandom {
-    uint32_t state = 0x2545F491;
-    uint32_t next() {
-        const uint32_t drawn = state;
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        return drawn;
-    }
-};
+using PieRandom = XorShift32;  // one number per arrival
 
 // What RFC 8033 recommends (sections 4.2 and 5.1), where a tick is 2^8 cycles at 220 MHz: as pst_aqm_pkg has it.
 namespace pie_defaults {
@@ -52,6 +43,10 @@ class Pie {
           beta(beta),
           mean_packet(mean_packet_bytes),
           longest((int64_t{1} << (time_width - 6)) - 1) {}
+
+    // The word that the updates of a queue are of, and one of them, with the latest delay that depart() has kept.
+    static uint32_t word(uint32_t queue) { return queue; }
+    void update(uint32_t word) { update(word, states.at(word).delay); }
 
     void set(uint32_t queue, const PieSetting& s) { settings.at(queue) = s; }
     const State& state(uint32_t queue) const { return states.at(queue); }

@@ -10,7 +10,8 @@
 // Every memory has one writer: arrivals own the accumulated probability, departures the latest delay, the update everything else.
 module pst_pie
   import pst_pkg::AqmSettingsWidth, pst_pkg::aqm_cfg_t;
-  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::backlog_t;
+  import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::VerdictMark, pst_aqm_pkg::VerdictDrop, pst_aqm_pkg::backlog_t,
+         pst_aqm_pkg::xorshift32;
   import pst_pie_pkg::*;
 #(
     parameter int unsigned Queues = 64,              // >= 2
@@ -132,13 +133,10 @@ module pst_pie
 
   // --- the update: every UpdateTicks all queues in turn
 
-  logic walk_q, walk;         // an update is under way; it reads a queue's words
+  logic walk, update;         // a queue's words are read; they are written
   logic [7:0] read_wait_q;    // cycles for which a read-back has waited
   logic read_late_q;
-  logic [QueueIdWidth-1:0] walk_queue_q;
-  logic [TimeWidth-1:0] walk_begun_q;
-  logic [6:0] walk_valid_q;
-  logic [QueueIdWidth-1:0] walk_id_q[7];
+  logic [QueueIdWidth-1:0] walk_queue, update_queue;
   state_t state, new_state;
   share_t new_share;
   cfg_t cfg, cfg_q[5];
@@ -148,28 +146,20 @@ module pst_pie
   logic guarded;
 
   always_ff @(posedge clk_i) begin
-    if (walk) walk_queue_q <= walk_queue_q == QueueIdWidth'(Queues - 1) ? '0 : walk_queue_q + 1'b1;
-    if (walk && walk_queue_q == QueueIdWidth'(Queues - 1)) walk_q <= 1'b0;
-    if (!walk_q && walk_valid_q == '0 && !init && TimeWidth'(now_i - walk_begun_q) >= TimeWidth'(UpdateTicks)) begin
-      walk_q       <= 1'b1;
-      walk_begun_q <= walk_begun_q + TimeWidth'(UpdateTicks);
-    end
-    walk_valid_q <= {walk_valid_q[5:0], walk};
-    walk_id_q[0] <= walk_queue_q;
-    for (int i = 1; i < 7; i++) walk_id_q[i] <= walk_id_q[i-1];
     cfg_q[0]  <= cfg;
     seen_q[0] <= delay;
     for (int i = 1; i < 5; i++) begin
       cfg_q[i]  <= cfg_q[i-1];
       seen_q[i] <= seen_q[i-1];
     end
-    if (rst_i || init) begin
-      walk_q       <= 1'b0;
-      walk_queue_q <= '0;
-      walk_begun_q <= now_i;
-      walk_valid_q <= '0;
-    end
   end
+
+  pst_aqm_walk #(
+      .Visits(Queues), .TimeWidth(TimeWidth), .Period(UpdateTicks), .Latency(7)
+  ) u_walk (
+      .clk_i, .rst_i, .clear_i(init), .now_i, .skip_i(read_late_q),
+      .visit_o(walk), .index_o(walk_queue), .write_o(update), .write_index_o(update_queue)
+  );
 
   pst_pie_update #(
       .DelayWidth(DelayWidth),
@@ -194,8 +184,8 @@ module pst_pie
   assign new_state = '{live: cfg_q[4].enable, prob: prob, delay: seen_q[4], burst: burst};
   assign new_share = '{active: cfg_q[4].enable && burst == '0 && !guarded, ecn: cfg_q[4].ecn, prob: prob};
 
-  assign ev_update_valid_o = walk_valid_q[6];
-  assign ev_update_queue_o = walk_id_q[6];
+  assign ev_update_valid_o = update;
+  assign ev_update_queue_o = update_queue;
 
   pst_ram_write_first #(
       .Width($bits(state_t)),
@@ -203,11 +193,11 @@ module pst_pie
       .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i   (init || walk_valid_q[6]),
-      .waddr_i(init ? init_queue : walk_id_q[6]),
+      .we_i   (init || update),
+      .waddr_i(init ? init_queue : update_queue),
       .wdata_i(init ? '0 : new_state),
       .re_i   (walk),
-      .raddr_i(walk_queue_q),
+      .raddr_i(walk_queue),
       .rdata_o(state)
   );
 
@@ -221,7 +211,7 @@ module pst_pie
       .waddr_i(init ? init_queue : delay_queue_q),
       .wdata_i(init ? '0 : delay_q),
       .re_i   (walk),
-      .raddr_i(walk_queue_q),
+      .raddr_i(walk_queue),
       .rdata_o(delay)
   );
 
@@ -230,7 +220,6 @@ module pst_pie
   logic [2:1] read_q;
   settings_t read_settings;
 
-  assign walk           = walk_q && !read_late_q;
   assign read_take      = s_read_valid_i && !walk && read_q == '0;
   assign read_settings  = '{target: HalfWidth'(cfg.target), burst: HalfWidth'(cfg.burst)};
   assign m_read_valid_o = read_q[2];
@@ -253,7 +242,7 @@ module pst_pie
       .waddr_i(init ? init_queue : s_cfg_queue_i),
       .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.burst[SettingWidth-1:0]}),
       .re_i   (walk || read_take),
-      .raddr_i(walk ? walk_queue_q : s_read_queue_i),
+      .raddr_i(walk ? walk_queue : s_read_queue_i),
       .rdata_o(cfg)
   );
 
@@ -268,17 +257,12 @@ module pst_pie
   enq_t e_q, e_q2, e_q3;
   logic brief_q;    // e_q3: no more than two packets are queued
   share_t share, share_q;
-  logic [31:0] random_q, random_1, random_2, random_3, drawn_1_q, drawn_2_q;
+  logic [31:0] random_q, drawn_1_q, drawn_2_q;    // one number per arrival
   logic [AccuWidth-1:0] accu, accu_q, accu_now, accu_sum, accu_new, accu_1_q, accu_2_q, accu_3_q;
   logic hit_1_q, hit_2_q, hit_3_q, drawn_q, hit;
   logic [QueueIdWidth-1:0] done_1_q, done_2_q;
   logic done_1_valid_q, done_2_valid_q;
   verdict_e verdict;
-
-  // xorshift32 (Marsaglia): one number per arrival
-  assign random_1 = random_q ^ (random_q << 13);
-  assign random_2 = random_1 ^ (random_1 >> 17);
-  assign random_3 = random_2 ^ (random_2 << 5);
 
   pst_ram_write_first #(
       .Width($bits(share_t)),
@@ -286,8 +270,8 @@ module pst_pie
       .Style(RamStyle)
   ) u_share (
       .clk_i,
-      .we_i   (init || walk_valid_q[6]),
-      .waddr_i(init ? init_queue : walk_id_q[6]),
+      .we_i   (init || update),
+      .waddr_i(init ? init_queue : update_queue),
       .wdata_i(init ? '0 : new_share),
       .re_i   (s_enq_valid_i),
       .raddr_i(s_enq_queue_i),
@@ -325,7 +309,7 @@ module pst_pie
   end
 
   always_ff @(posedge clk_i) begin
-    if (s_enq_valid_i) random_q <= random_3;
+    if (s_enq_valid_i) random_q <= xorshift32(random_q);
     e_q      <= '{valid: s_enq_valid_i, queue_id: s_enq_queue_i, ect: s_enq_ect_i};
     drawn_1_q <= random_q;
     drawn_2_q <= drawn_1_q;
@@ -364,7 +348,6 @@ module pst_pie
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_walk_in_range : assert (32'(walk_queue_q) < Queues);
       a_random_goes_on : assert (random_q != '0);  // 0 would stay 0
     end
   end

@@ -50,25 +50,27 @@ module pst_pie_update
 
   carry_t carry_q, carry_q2, carry_q3;
   tune_t tune_q, tune_q2;
-  logic signed [DelayWidth:0] error_q, change_q;
-  logic signed [StepWidth-1:0] alpha_q, beta_q, scaled_q;
+  logic signed [StepWidth-1:0] scaled_q;
   logic signed [StepWidth:0] step;
   logic signed [SumWidth-1:0] sum_q;
   logic [31:0] bounded, decayed;
   logic [BurstWidth-1:0] burst_q, max_burst_q;
   logic start_q, calm_q, idle_q, low_q;
 
+  pst_pi_step #(
+      .DelayWidth(DelayWidth), .Alpha(Alpha), .Beta(Beta), .StepWidth(StepWidth + 1)
+  ) u_step (
+      .clk_i, .delay_i, .delay_old_i, .target_i, .step_o(step)
+  );
+
   always_comb begin
-    step    = (StepWidth + 1)'(alpha_q) + (StepWidth + 1)'(beta_q);
     // Auto-tuning and cap were decided by the old probability; then decay, then the bounds.
     bounded = sum_q < 0 ? '0 : |sum_q[SumWidth-1:32] ? '1 : sum_q[31:0];
     decayed = start_q ? '0 : idle_q ? bounded - (bounded >> 6) : bounded;
   end
 
   always_ff @(posedge clk_i) begin
-    // 1: differences, and the range that the probability is in
-    error_q           <= $signed({1'b0, delay_i}) - $signed({1'b0, target_i});
-    change_q          <= $signed({1'b0, delay_i}) - $signed({1'b0, delay_old_i});
+    // 1: the range that the probability is in
     carry_q.prob      <= prob_i;
     carry_q.burst     <= burst_i;
     carry_q.max_burst <= max_burst_i;
@@ -79,9 +81,7 @@ module pst_pie_update
     tune_q.scale      <= prob_i < Tune[0] ? 4'd11 : prob_i < Tune[1] ? 4'd9 : prob_i < Tune[2] ? 4'd7 : prob_i < Tune[3] ? 4'd5 :
                          prob_i < Tune[4] ? 4'd3 : prob_i < Tune[5] ? 4'd1 : 4'd0;
     tune_q.cap        <= prob_i >= Tune[5];
-    // 2: gains
-    alpha_q           <= StepWidth'(error_q) * StepWidth'($signed(18'(Alpha)));
-    beta_q            <= StepWidth'(change_q) * StepWidth'($signed(18'(Beta)));
+    // 2: the step's products are ready
     carry_q2          <= carry_q;
     tune_q2           <= tune_q;
     // 3: auto-tuning, and no step above 0.02 when the probability is high

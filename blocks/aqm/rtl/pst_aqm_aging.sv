@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Remembers which queues were not served for so long that the times in their CoDel state must no longer be compared.
+// Remembers which queues were not served for so long that the times in their AQM's state must no longer be compared.
 //
 // A walk visits the queues in turn. One whose state was last written more than 2^(TimeWidth-3) ticks ago (at most half as much again)
 // is marked; its next look gets stale_o, and its next write voids the mark. Every memory keeps its one writer: the state carries a tag bit,
@@ -8,9 +8,10 @@
 // Latency:    stale_o and mark_o 2 cycles after the look. Throughput: a look and a write per cycle; a queue is visited every
 //             12 * Queues cycles, which must be less than 2^(TimeWidth-5) ticks.
 // Reset:      none; the owner clears both memories through clear_i.
-module pst_codel_aging #(
+module pst_aqm_aging #(
     parameter int unsigned Queues = 64,          // >= 2
     parameter int unsigned WriteCycles = 9,      // cycles from a look to its write, at most
+    parameter bit          FirstTag = 1'b1,      // of a state that was cleared; 0: it counts as old
     parameter string       RamStyle = "auto",    // see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -57,7 +58,7 @@ module pst_codel_aging #(
       .clk_i,
       .we_i   (write_valid_i || clear_i),
       .waddr_i(clear_i ? clear_queue_i : write_queue_i),
-      .wdata_i(clear_i ? {1'b1, epoch_i} : {write_tag_i, epoch_i}),
+      .wdata_i(clear_i ? {FirstTag, epoch_i} : {write_tag_i, epoch_i}),
       .re_i   (step_q == StepWidth'(ReadStep)),
       .raddr_i(queue_q),
       .rdata_o(seen)

@@ -24,4 +24,4 @@ async def every_count(dut) -> None:
 
 
 def test_every_count() -> None:
-    run_module("aqm/codel", "pst_inverse_sqrt")
+    run_module("aqm", "pst_inverse_sqrt")
