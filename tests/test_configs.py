@@ -81,7 +81,7 @@ def test_unknown_names() -> None:
         ("2048}", "2048}\n    - {name: ddr, bytes: 4096, pages: 1, page_bytes: 64}", 1, "two memories are called ddr"),
         ("queues: 16", "queues: 16\n  shaping: false\n  aqm: codel", 1, "aqm is codel, which needs shaping: true"),
         ("queues: 16", "queues: 16\n  aqm_estimate: true", 1, "aqm_estimate is true, but there is no aqm"),
-        ("queues: 16", "queues: 16\n  aqm: red", 4, r"one\.aqm: must be one of 'none', 'codel' or 'pie', not \"red\""),
+        ("queues: 16", "queues: 16\n  aqm: red", 4, r"one\.aqm: must be one of 'none', 'cobalt', 'codel', 'dualpi2' or 'pie', not \"red\""),
         ("queues: 16", "queues: 16\n  aqm: codel\n  pie: {update_us: 20}", 1, "pie is given, but aqm is codel"),
         ("queues: 16", "queues: 16\n  aqm: pie\n  pie: {update_us: 0}", 5, r"one\.pie\.update_us: must be at least 1, not 0"),
         (

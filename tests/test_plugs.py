@@ -75,7 +75,7 @@ def test_a_module_gets_what_it_has(tmp_path: Path) -> None:
     assert text.splitlines()[1] == "// The AQM that is in: own_aqm. Judges nothing."
 
 
-@pytest.mark.parametrize("name", ["codel", "pie"])
+@pytest.mark.parametrize("name", ["cobalt", "codel", "dualpi2", "pie"])
 def test_ours_are_in(name: str) -> None:
     part = registry.find("aqm", name)
     assert f"  {part.rtl.module} #(" in plugs.aqm(part, {})
@@ -145,7 +145,7 @@ def test_a_package_with_two_files_of_one_name(tmp_path: Path, capsys: pytest.Cap
         ({"own_aqm.gian": 3}, "own_aqm.gian: there is no such setting of a configuration; did you mean 'gain'"),
         ({"own_aqm": 3}, "own_aqm: must be keys with values, not 3"),
         ({"aqm": "pie", "own_aqm.gain": 3}, "own_aqm is given, but aqm is pie"),
-        ({"aqm": "own_aq"}, "aqm: must be one of 'none', 'codel', 'pie' or 'own_aqm', not \"own_aq\""),
+        ({"aqm": "own_aq"}, "aqm: must be one of 'none', 'cobalt', 'codel', 'dualpi2', 'pie' or 'own_aqm', not \"own_aq\""),
         ({"aqm": 3}, "aqm: must be text, not 3"),
     ],
 )

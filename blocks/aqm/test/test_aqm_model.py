@@ -220,7 +220,9 @@ def test_a_file_that_does_not_load(models: Any, tmp_path: Path) -> None:
         models.AqmModel("text", str(path), 8, DEVICE)
     with pytest.raises(ValueError, match=r"^the AQM's model does not load: .*missing\.so"):
         models.AqmModel("text", str(tmp_path / "missing.so"), 8, DEVICE)
-    with pytest.raises(ValueError, match=r"^the engine has no AQM red \(it has codel, pie\): another one needs its library$"):
+    with pytest.raises(
+        ValueError, match=r"^the engine has no AQM red \(it has cobalt, codel, dualpi2, pie\): another one needs its library$"
+    ):
         models.AqmModel("red", "", 8, DEVICE)
 
 

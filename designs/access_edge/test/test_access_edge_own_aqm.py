@@ -234,7 +234,7 @@ def test_backlog_marker_at_arrivals(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("aqm", "words"),
     [
-        ({"name": "red", "sees": "departures"}, r"device\.model\.aqm: the engine has no AQM red \(it has codel, pie\)"),
+        ({"name": "red", "sees": "departures"}, r"device\.model\.aqm: the engine has no AQM red \(it has cobalt, codel, dualpi2, pie\)"),
         ({"name": "codel", "sees": "both"}, r"device\.model\.aqm\.sees is departures or arrivals"),
         ({"sees": "departures"}, r"device\.model\.aqm\.name is missing"),
         ({"name": "codel", "sees": "departures", "library": "/nowhere.so"}, r"device\.model\.aqm: the AQM's model does not load: /nowhere"),

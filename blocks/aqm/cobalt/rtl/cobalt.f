@@ -1,0 +1,2 @@
+-f ../../rtl/aqm_part.f
+pst_cobalt.sv
