@@ -149,13 +149,15 @@ void tcp_flows(Table& table, unsigned input, std::size_t number, Job& job, std::
     flow.cycles_per_byte = line_bps > 0 ? 8 * clock_hz / line_bps : 0;
     tcp::CongestionSettings& congestion = flow.sender.congestion;
     const auto algorithm = tcp::algorithm_named(table.text("algorithm"));
-    if (!algorithm) bad_job(table.name("algorithm") + " is not reno, cubic or cubic_linux");
+    if (!algorithm) bad_job(table.name("algorithm") + " is not reno, cubic, cubic_linux or prague");
     congestion.algorithm = *algorithm;
     congestion.initial_segments = static_cast<unsigned>(table.integer("initial_segments", 1, 1000, 10));
     congestion.hystart = table.boolean("hystart", false);
     congestion.clock_hz = clock_hz;
     flow.sender.bytes = static_cast<std::uint64_t>(table.integer("bytes", 0, std::numeric_limits<std::int64_t>::max(), 0));
     flow.sender.ecn = table.boolean("ecn", false);
+    flow.receiver.accurate = tcp::is_scalable(congestion.algorithm);
+    if (flow.receiver.accurate && !flow.sender.ecn) bad_job(table.name("ecn") + " is false, but the algorithm lives by marks");
     flow.sender.rack = table.boolean("rack", false);
     flow.sender.first_timeout = static_cast<tcp::Time>(clock_hz);
     flow.sender.longest_delay = static_cast<tcp::Time>(clock_hz / 5);  // 200 ms, as RFC 8985 advises

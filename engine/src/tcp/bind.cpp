@@ -14,6 +14,7 @@
 
 #include "penstock/engine/python_columns.hpp"
 #include "penstock/engine/tcp/cubic.hpp"
+#include "penstock/engine/tcp/prague.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine::tcp;
@@ -26,7 +27,7 @@ using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 CongestionSettings congestion_settings(const std::string& algorithm, std::uint32_t mss, unsigned initial, bool hystart, double hz) {
     const auto named = algorithm_named(algorithm);
-    if (!named) throw nb::value_error("algorithm: reno, cubic or cubic_linux");
+    if (!named) throw nb::value_error("algorithm: reno, cubic, cubic_linux or prague");
     return {*named, mss, initial, hystart, hz};
 }
 
@@ -101,7 +102,8 @@ void bind_tcp(nb::module_& m) {
                 c.acknowledged(now, {bytes, una, nxt, round_trip, srtt});
             },
             nb::arg("now"), nb::arg("bytes"), nb::arg("round_trip") = 0, nb::arg("srtt") = 0, nb::arg("una") = 0, nb::arg("nxt") = 0)
-        .def("reduce", &Congestion::reduce, nb::arg("now"), nb::arg("flight"))
+        .def(
+            "reduce", [](Congestion& c, Time now, std::uint64_t flight) { c.reduce(now, flight); }, nb::arg("now"), nb::arg("flight"))
         .def("timeout", &Congestion::timeout, nb::arg("now"), nb::arg("flight"), nb::arg("again") = false)
         .def_prop_rw("cwnd", &Congestion::cwnd, &Congestion::set_cwnd)
         .def_prop_ro("ssthresh", &Congestion::ssthresh)
@@ -121,12 +123,12 @@ void bind_tcp(nb::module_& m) {
             nb::arg("longest_delay") = 200'000)
         .def(
             "acknowledged",
-            [](Sender& sender, Time now, std::uint64_t up_to, const Pairs& sacks, bool ece) {
+            [](Sender& sender, Time now, std::uint64_t up_to, const Pairs& sacks, bool ece, std::uint64_t ce_bytes) {
                 std::vector<Range> ranges;
                 for (const auto& [from, to] : sacks) ranges.push_back({from, to});
-                sender.acknowledged(now, {up_to, ranges, ece});
+                sender.acknowledged(now, {up_to, ranges, ece, ce_bytes});
             },
-            nb::arg("now"), nb::arg("up_to"), nb::arg("sacks") = Pairs{}, nb::arg("ece") = false)
+            nb::arg("now"), nb::arg("up_to"), nb::arg("sacks") = Pairs{}, nb::arg("ece") = false, nb::arg("ce_bytes") = 0)
         .def("expired", &Sender::expired, nb::arg("now"))
         .def(
             "next",
@@ -142,6 +144,11 @@ void bind_tcp(nb::module_& m) {
         .def_prop_ro("done", &Sender::done)
         .def_prop_ro("cwnd", &Sender::cwnd)
         .def_prop_ro("ssthresh", &Sender::ssthresh)
+        .def_prop_ro("alpha",
+                     [](const Sender& s) -> std::optional<double> {
+                         const auto* const scalable = dynamic_cast<const Prague*>(&s.congestion());
+                         return scalable ? std::optional(scalable->alpha()) : std::nullopt;
+                     })
         .def_prop_ro("flight", &Sender::flight)
         .def_prop_ro("pipe", &Sender::pipe)
         .def_prop_ro("una", &Sender::una)
@@ -155,8 +162,10 @@ void bind_tcp(nb::module_& m) {
     nb::class_<Receiver>(m, "TcpReceiver", "One receiver without a network.")
         .def(
             "__init__",
-            [](Receiver* self, std::uint32_t mss, std::uint64_t window, Time delay) { new (self) Receiver({mss, window, delay}); },
-            nb::arg("mss") = 1000, nb::arg("window") = 1 << 22, nb::arg("delay") = 0)
+            [](Receiver* self, std::uint32_t mss, std::uint64_t window, Time delay, bool accurate) {
+                new (self) Receiver({mss, window, delay, accurate});
+            },
+            nb::arg("mss") = 1000, nb::arg("window") = 1 << 22, nb::arg("delay") = 0, nb::arg("accurate") = false)
         .def(
             "received",
             [](Receiver& r, Time now, std::uint64_t from, std::uint64_t to, bool ce, bool cwr) {
@@ -175,23 +184,24 @@ void bind_tcp(nb::module_& m) {
                          return pairs;
                      })
         .def_prop_ro("ece", &Receiver::ece)
+        .def_prop_ro("ce_bytes", &Receiver::ce_bytes)
         .def_prop_ro("duplicate_bytes", &Receiver::duplicate_bytes);
 
     m.def(
         "tcp_segment",
         [](const nb::bytes& header, std::uint32_t ip_at, std::uint32_t sequence, std::uint32_t payload, bool capable, bool cwr,
-           std::uint64_t number, std::uint64_t seed) {
+           std::uint64_t number, std::uint64_t seed, bool l4s) {
             const auto* const from = static_cast<const std::uint8_t*>(header.data());
             engine::Frame frame;
             frame.number = number;
             std::vector<std::uint8_t> bytes, all(payload + header.size() + 80);
-            build_segment({{from, from + header.size()}, ip_at}, {.sequence = sequence, .payload = payload, .capable = capable, .cwr = cwr},
-                          bytes, frame);
+            build_segment({{from, from + header.size()}, ip_at},
+                          {.sequence = sequence, .payload = payload, .capable = capable, .cwr = cwr, .l4s = l4s}, bytes, frame);
             engine::frame_bytes(frame, seed, all.data());
             return nb::bytes(reinterpret_cast<const char*>(all.data()), frame.length);
         },
         nb::arg("header"), nb::arg("ip_at"), nb::arg("sequence"), nb::arg("payload"), nb::arg("capable") = false, nb::arg("cwr") = false,
-        nb::arg("number") = 0, nb::arg("seed") = 1, "The bytes of a segment's frame.");
+        nb::arg("number") = 0, nb::arg("seed") = 1, nb::arg("l4s") = false, "The bytes of a segment's frame.");
     m.def(
         "parse_tcp_segment",
         [](const nb::bytes& frame) -> nb::object {

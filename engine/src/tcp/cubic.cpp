@@ -34,12 +34,12 @@ void Cubic::avoid(Time now, const Progress& progress) {
     cwnd_ = segments * settings_.mss;
 }
 
-double Cubic::reduced(Time, double flight, bool timeout) {
+double Cubic::reduced(Time, double flight, Cause cause) {
     const double segments = cwnd_ / settings_.mss;
     prior_ = segments;
     w_max_ = segments < w_max_ ? segments * (1 + kBeta) / 2 : segments;  // fast convergence: the second reduction came at less
     epoch_ = kNever;
-    flat_ = timeout;
+    flat_ = cause == Cause::Timeout;
     return flight * kBeta;
 }
 

@@ -8,6 +8,9 @@ namespace penstock::engine::tcp {
 bool Receiver::received(Time now, Range segment, bool ce, bool cwr) {
     if (cwr) echo_ = false;
     if (ce) echo_ = true;
+    const bool turned = settings_.accurate && ce != was_ce_;
+    was_ce_ = ce;
+    if (ce) ce_bytes_ += segment.bytes();
     const bool gaps = !recent_.empty();
     if (segment.to > next_ + settings_.window || segment.to <= next_ || segment.from >= segment.to) {
         if (segment.to <= next_ && segment.from < segment.to) {
@@ -34,7 +37,7 @@ bool Receiver::received(Time now, Range segment, bool ce, bool cwr) {
     next_ = whole.to;
     unacknowledged_ += segment.bytes();
     // A gap that is filled, or partly, is told at once (RFC 5681, 4.2).
-    if (gaps || had || settings_.delay == 0 || unacknowledged_ >= 2 * std::uint64_t{settings_.mss}) return true;
+    if (gaps || had || turned || settings_.delay == 0 || unacknowledged_ >= 2 * std::uint64_t{settings_.mss}) return true;
     if (timer_ == kNever) timer_ = now + settings_.delay;
     return false;
 }

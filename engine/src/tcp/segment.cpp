@@ -38,15 +38,16 @@ std::uint32_t pseudo_sum(const std::uint8_t* ip, bool ipv4, std::uint32_t tcp_by
 void build_segment(const HeaderTemplate& header, const SegmentHead& head, std::vector<std::uint8_t>& bytes, Frame& frame) {
     bytes = header.bytes;
     std::uint8_t* const ip = bytes.data() + header.ip_at;
+    const std::uint8_t ecn = !head.capable ? 0 : head.l4s ? 1 : 2;
     std::uint8_t* const tcp = bytes.data() + header.tcp_at();
     const std::uint32_t tcp_bytes = kTcpBytes + head.payload;
     if (header.ipv4()) {
-        ip[1] = static_cast<std::uint8_t>((ip[1] & ~3U) | (head.capable ? 2U : 0U));  // ECT(0)
+        ip[1] = static_cast<std::uint8_t>((ip[1] & ~3U) | ecn);
         put16(ip + 2, header.tcp_at() - header.ip_at + tcp_bytes);
         put16(ip + 10, 0);
         put16(ip + 10, ~sum(ip, 20) & 0xFFFF);
     } else {
-        ip[1] = static_cast<std::uint8_t>((ip[1] & 0xCFU) | (head.capable ? 0x20U : 0U));
+        ip[1] = static_cast<std::uint8_t>((ip[1] & 0xCFU) | ecn << 4);
         put16(ip + 4, tcp_bytes);
     }
     put32(tcp + 4, head.sequence);
@@ -89,6 +90,7 @@ std::optional<SegmentHead> parse_segment(std::span<const std::uint8_t> frame, bo
                        .capable = ecn.capable(),
                        .cwr = (tcp[13] & kFlagCwr) != 0,
                        .push = (tcp[13] & kFlagPush) != 0,
+                       .l4s = ecn.codepoint() == 1,
                        .ce = ecn.codepoint() == 3};
 }
 

@@ -26,20 +26,25 @@ void Sender::acknowledged(Time now, const Acknowledgement& heard) {
     duplicates_ = advanced ? 0 : duplicates_ + (told.sacked > 0);
 
     bool echoed = false;
+    const std::uint64_t more_ce = scalable() && heard.ce_bytes > ce_bytes_ ? heard.ce_bytes - ce_bytes_ : 0;
+    ce_bytes_ += more_ce;
+    if (scalable()) congestion_->marked(told.delivered, std::min(more_ce, told.delivered), board_.una(), board_.nxt());
+    const bool told_of_marks = scalable() ? more_ce > 0 : heard.ece && settings_.ecn;
     // The segment that tells of the last reduction is the first one behind it: until that is acknowledged, echoes are of marks before it.
-    if (heard.ece && settings_.ecn && state_ == State::Open && board_.una() > reduced_) {
+    if (told_of_marks && state_ == State::Open && board_.una() > reduced_) {
         echoed = true;
-        congestion_->reduce(now, sent);
+        congestion_->reduce(now, sent, Cause::Mark);
         congestion_->set_cwnd(congestion_->ssthresh());
         reduced_ = board_.nxt();
-        cwr_ = true;
+        cwr_ = !scalable();
         ++counts_.ecn_reductions;
     }
     if (state_ != State::Open && board_.una() >= recovery_) {
         if (state_ == State::Recovery) congestion_->set_cwnd(congestion_->ssthresh());
         state_ = State::Open;
-    } else if (state_ == State::Open && advanced && limited && !echoed && !(heard.ece && settings_.ecn)) {
-        congestion_->acknowledged(now, {told.acknowledged, board_.una(), board_.nxt(), told.round_trip, rto_.srtt()});
+    } else if (state_ == State::Open && advanced && limited && !echoed && (scalable() || !told_of_marks)) {
+        const std::uint64_t grown = told.acknowledged - std::min(more_ce, told.acknowledged);  // a scalable window: by what was not marked
+        if (grown) congestion_->acknowledged(now, {grown, board_.una(), board_.nxt(), told.round_trip, rto_.srtt()});
     } else if (state_ == State::Loss && advanced) {
         congestion_->acknowledged(now, {told.acknowledged, board_.una(), board_.nxt(), told.round_trip, rto_.srtt()});
     }
@@ -57,7 +62,7 @@ void Sender::enter_recovery(Time now, const Heard& heard) {
     if (board_.una() >= reduced_) congestion_->reduce(now, flight_size(board_.flight()));  // once a window (RFC 3168, 6.1.2)
     reduced_ = recovery_;
     limited_ = 0;
-    cwr_ = settings_.ecn;
+    cwr_ = settings_.ecn && !scalable();
     board_.forget_resent();
     rescued_ = false;
     // What was sacked before will not be delivered in this recovery.
@@ -111,7 +116,7 @@ void Sender::end_probe(Time now, const Acknowledgement& heard) {
             congestion_->reduce(now, flight_size(board_.flight()));
             congestion_->set_cwnd(congestion_->ssthresh());
             reduced_ = board_.nxt();
-            cwr_ = settings_.ecn;
+            cwr_ = settings_.ecn && !scalable();
         }
     }
     probed_ = 0;
@@ -143,7 +148,7 @@ void Sender::expired(Time now) {
     recovery_ = board_.nxt();
     reduced_ = recovery_;
     limited_ = 0;
-    cwr_ = settings_.ecn;
+    cwr_ = settings_.ecn && !scalable();
     duplicates_ = 0;
     board_.lose_all();
     rto_.back_off();
@@ -162,7 +167,7 @@ std::optional<Segment> Sender::resend(Time now, Range range, bool rescue) {
     ++counts_.segments, ++counts_.resent;
     counts_.bytes += range.bytes(), counts_.resent_bytes += range.bytes();
     if (timer_ == kNever) timer_ = now + rto_.timeout();
-    return Segment{range, false, false, true};
+    return Segment{range, scalable(), false, true};
 }
 
 Segment Sender::send_new(Time now, std::uint32_t bytes) {

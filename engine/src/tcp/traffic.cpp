@@ -91,7 +91,7 @@ void Traffic::handle(const Event& event) {
             }
             return;
         case What::Acknowledgement:
-            flow.sender.acknowledged(now_, {event.up_to, event.sacks, event.ece});
+            flow.sender.acknowledged(now_, {event.up_to, event.sacks, event.ece, event.ce_bytes});
             if (flow.sender.done() && flow.counts.finished < 0) {
                 flow.counts.finished = now_;
                 ++finished_;
@@ -114,7 +114,8 @@ void Traffic::send(std::uint32_t index, Time now) {
                                .payload = static_cast<std::uint32_t>(segment->range.bytes()),
                                .capable = segment->capable,
                                .cwr = segment->cwr,
-                               .push = segment->range.to == flow.settings.sender.bytes};
+                               .push = segment->range.to == flow.settings.sender.bytes,
+                               .l4s = is_scalable(flow.settings.sender.congestion.algorithm)};
         build_segment(flow.settings.header, head, waiting.bytes, waiting.frame);
         inputs_[flow.settings.input].waiting.push_back(std::move(waiting));
     }
@@ -134,7 +135,8 @@ void Traffic::acknowledge(std::uint32_t index, Time now) {
           .number = 0,
           .up_to = flow.receiver.next(),
           .sacks = std::move(sacks),
-          .ece = flow.receiver.ece()});
+          .ece = flow.receiver.ece(),
+          .ce_bytes = flow.receiver.ce_bytes()});
 }
 
 // ---- what becomes of frames

@@ -21,6 +21,7 @@ from penstock.scenarios.values import Size, Time
 TCP, TCP_BYTES = 6, 20
 PORT = 5001
 MAX_FLOWS = 1024  # of an entry
+SCALABLE = ("prague",)
 MIN_RTT = PS_PER_SECOND // 1_000_000
 DELAYED_ACK = 40 * PS_PER_SECOND // 1000
 MIN_RTO = PS_PER_SECOND
@@ -32,8 +33,9 @@ class Connections(Model):
     """TCP connections; they are open when they begin, and send as fast as congestion and receive window let them."""
 
     flows: StrictInt | None = Field(None, ge=1, le=MAX_FLOWS, description="How many; one for each queue unless given.")
-    algorithm: Literal["cubic", "cubic_linux", "reno"] = Field(
-        "cubic", description="Congestion control: CUBIC (RFC 9438), [as Linux has it](tcp.md#cubic-of-linux), or Reno (RFC 5681)."
+    algorithm: Literal["cubic", "cubic_linux", "reno", "prague"] = Field(
+        "cubic",
+        description="CUBIC (RFC 9438), or [as Linux has it](tcp.md#cubic-of-linux), Reno (RFC 5681), [Prague](tcp.md#a-scalable-sender).",
     )
     rtt: Duration = Field(
         description="Round trip without the device: half of it behind the output, half for the acknowledgement, which passes no queue."
@@ -91,6 +93,9 @@ def in_job(
         document.fail((*where, "size"), f"must be more than the {each} byte of the headers, not {given.size}")
     if given.window < given.size:
         document.fail((*where, "window"), f"must be at least a frame's {given.size:,} byte, not {given.window:,}")
+    if given.algorithm in SCALABLE and "ecn" in given.model_fields_set and not given.ecn:
+        document.fail((*where, "ecn"), f"must not be false with `algorithm: {given.algorithm}`, which answers marks")
+    ecn = given.ecn or given.algorithm in SCALABLE
     if heads.ecn:
         document.fail((*key, "headers", "ecn"), "is not for TCP, whose connections have `tcp.ecn: true`")
     try:
@@ -119,7 +124,7 @@ def in_job(
             "name": f"{name} {flow + 1}" if flows > 1 else name,
             "queue": queue,
             "algorithm": given.algorithm,
-            "ecn": given.ecn,
+            "ecn": ecn,
             "rtt_ns": given.rtt / 1000,
         })  # fmt: skip
     stop = min(entry.stop or scenario.duration, scenario.duration)
@@ -135,7 +140,7 @@ def in_job(
         "frame_bytes": given.size,
         "bytes": given.bytes or 0,
         "algorithm": given.algorithm,
-        "ecn": given.ecn,
+        "ecn": ecn,
         "hystart": given.hystart,
         "rack": given.rack,
         "initial_segments": given.initial_window,

@@ -15,7 +15,10 @@
 namespace penstock::engine::tcp {
 
 // CubicLinux: as CUBIC is in Linux and ns-3, whose Reno-friendly window never grows by a whole segment a round trip.
-enum class Algorithm : std::uint8_t { Reno, Cubic, CubicLinux };
+enum class Algorithm : std::uint8_t { Reno, Cubic, CubicLinux, Prague };
+
+// Scalable: it asks for accurate marks, one for each segment, and says so by ECT(1).
+inline bool is_scalable(Algorithm algorithm) { return algorithm == Algorithm::Prague; }
 
 // By its name in jobs; none: there is no such algorithm.
 std::optional<Algorithm> algorithm_named(std::string_view name);
@@ -27,6 +30,9 @@ struct CongestionSettings {
     bool hystart = false;
     double clock_hz = 1;
 };
+
+// Why a window is reduced.
+enum class Cause : std::uint8_t { Loss, Timeout, Mark };
 
 // What an acknowledgement of new data tells.
 struct Progress {
@@ -54,16 +60,19 @@ class Congestion {
         if (hystart_ && hystart_->acknowledged(progress.una, progress.nxt, progress.round_trip)) ssthresh_ = cwnd_;
     }
     // A loss or a mark with `flight` bytes under way: the threshold falls. The window is the sender's to set, as recovery wants it.
-    void reduce(Time now, std::uint64_t flight) {
-        ssthresh_ = std::max(reduced(now, static_cast<double>(flight), false), 2.0 * settings_.mss);
+    void reduce(Time now, std::uint64_t flight, Cause cause = Cause::Loss) {
+        ssthresh_ = std::max(reduced(now, static_cast<double>(flight), cause), 2.0 * settings_.mss);
         hystart_.reset();  // only the first slow start has it
     }
     // A timeout: the window is one segment, the loss window of RFC 5681. `again`: of the same segment, whose threshold stays.
     void timeout(Time now, std::uint64_t flight, bool again) {
-        if (!again) ssthresh_ = std::max(reduced(now, static_cast<double>(flight), true), 2.0 * settings_.mss);
+        if (!again) ssthresh_ = std::max(reduced(now, static_cast<double>(flight), Cause::Timeout), 2.0 * settings_.mss);
         hystart_.reset();
         cwnd_ = settings_.mss;
     }
+
+    // What accurate marks tell, with each acknowledgement: so many bytes more, of which so many were marked.
+    virtual void marked(std::uint64_t /*bytes*/, std::uint64_t /*of_them*/, std::uint64_t /*una*/, std::uint64_t /*nxt*/) {}
 
     double cwnd() const { return cwnd_; }
     void set_cwnd(double bytes) { cwnd_ = std::max(bytes, static_cast<double>(settings_.mss)); }
@@ -74,7 +83,7 @@ class Congestion {
     // The window grows by what congestion avoidance gives.
     virtual void avoid(Time now, const Progress& progress) = 0;
     // The new threshold in bytes.
-    virtual double reduced(Time now, double flight, bool timeout) = 0;
+    virtual double reduced(Time now, double flight, Cause cause) = 0;
 
     CongestionSettings settings_;
     double cwnd_;

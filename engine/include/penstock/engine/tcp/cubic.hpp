@@ -23,7 +23,7 @@ class Cubic final : public Congestion {
   private:
     void begin_epoch(Time now);
     void avoid(Time now, const Progress& progress) override;
-    double reduced(Time now, double flight, bool timeout) override;
+    double reduced(Time now, double flight, Cause cause) override;
 
     double w_max_ = 0, k_ = 0, prior_ = 0;  // prior: the window before the last reduction
     double friendly_ = 0, alpha_ = kAlpha;  // what Reno would have

@@ -14,7 +14,8 @@ namespace penstock::engine::tcp {
 struct ReceiverSettings {
     std::uint32_t mss = 1460;
     std::uint64_t window = 0;
-    Time delay = 0;  // of an acknowledgement that waits for a second segment (RFC 5681, 4.2); 0: every segment has one
+    Time delay = 0;         // of an acknowledgement that waits for a second segment (RFC 5681, 4.2); 0: every segment has one
+    bool accurate = false;  // it counts marked bytes (RFC 9768), and answers at once when marks begin or end (RFC 8257, 3.2)
 };
 
 class Receiver {
@@ -35,7 +36,8 @@ class Receiver {
     std::uint64_t next() const { return next_; }
     // A segment that has come again is told first, once (RFC 2883, 4.1).
     std::vector<Range> sacks() const;
-    bool ece() const { return echo_; }
+    bool ece() const { return echo_ && !settings_.accurate; }
+    std::uint64_t ce_bytes() const { return ce_bytes_; }
 
     std::uint64_t delivered() const { return next_; }
     std::uint64_t duplicate_bytes() const { return duplicates_; }
@@ -46,7 +48,8 @@ class Receiver {
     std::vector<Range> recent_;  // beyond a gap, disjoint; the one that changed last first
     std::uint64_t unacknowledged_ = 0;
     Range again_;  // below next_; without bytes: none
-    bool echo_ = false;
+    bool echo_ = false, was_ce_ = false;
+    std::uint64_t ce_bytes_ = 0;
     Time timer_ = kNever;
 };
 

@@ -17,7 +17,7 @@ class Reno final : public Congestion {
         acknowledged_ -= cwnd_;
         cwnd_ += settings_.mss;
     }
-    double reduced(Time, double flight, bool) override {
+    double reduced(Time, double flight, Cause) override {
         acknowledged_ = 0;
         return flight / 2;
     }

@@ -27,7 +27,8 @@ struct SegmentHead {
     std::uint32_t sequence = 0, acknowledgement = 0;
     std::uint32_t payload = 0;  // bytes
     bool capable = false, cwr = false, push = false;
-    bool ce = false;  // of one that has come
+    bool l4s = false;  // capable by ECT(1), not ECT(0)
+    bool ce = false;   // of one that has come
 };
 
 // A segment's frame: `frame.data` points into `bytes`. A short one is stored whole, of others the headers are, and the engine sums up.

@@ -32,7 +32,7 @@ struct SenderSettings {
 
 struct Segment {
     Range range;
-    bool capable = false;  // ECT(0); not when it is sent again (RFC 3168, 6.1.5)
+    bool capable = false;  // ECT(0), not when it is sent again (RFC 3168, 6.1.5); of a scalable sender ECT(1), always
     bool cwr = false;      // congestion window reduced
     bool again = false;    // sent before
 };
@@ -40,7 +40,8 @@ struct Segment {
 struct Acknowledgement {
     std::uint64_t up_to = 0;
     std::span<const Range> sacks;
-    bool ece = false;  // ECN echo
+    bool ece = false;            // ECN echo
+    std::uint64_t ce_bytes = 0;  // what a scalable sender hears in its place: bytes that came marked, since the beginning
 };
 
 struct SenderCounts {
@@ -84,6 +85,7 @@ class Sender {
     void end_probe(Time now, const Acknowledgement& heard);
     Segment send_new(Time now, std::uint32_t bytes);
     std::uint32_t new_bytes() const;
+    bool scalable() const { return is_scalable(settings_.congestion.algorithm); }
     // FlightSize of bytes under way: what limited transmit has sent is not in it (RFC 5681, 3.2, step 2).
     std::uint64_t flight_size(std::uint64_t flight) const { return flight - std::min(limited_, flight); }
 
@@ -98,6 +100,7 @@ class Sender {
     std::uint64_t reduced_ = 0;   // the window was reduced when this was sent next: once a window
     std::uint64_t limited_ = 0;   // bytes of new data that went for what was acknowledged selectively (RFC 3042)
     bool cwr_ = false;            // the next new segment says so
+    std::uint64_t ce_bytes_ = 0;  // heard of
     bool rescued_ = false;
     std::uint64_t expired_at_ = UINT64_MAX;  // una at the last timeout
     // Proportional rate reduction: RecoverFS, prr_delivered, prr_out.

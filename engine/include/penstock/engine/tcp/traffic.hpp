@@ -91,6 +91,7 @@ class Traffic final : public LiveSource, public FrameListener {
         SegmentHead head{};
         std::vector<Range> sacks{};
         bool ece = false;
+        std::uint64_t ce_bytes = 0;
         bool operator>(const Event& other) const {
             return std::tuple(at, flow, what, number) > std::tuple(other.at, other.flow, other.what, other.number);
         }
