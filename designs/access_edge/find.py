@@ -26,7 +26,7 @@ KINDS = {
     "routed_source": 14,
     "routed_destination": 15,
 }
-CLASS_OF = {"none": 0, "dscp": 1, "outer_pcp": 2, "inner_pcp": 3, "traffic_class": 4}
+CLASS_OF = {"none": 0, "dscp": 1, "outer_pcp": 2, "inner_pcp": 3, "traffic_class": 4, "ecn": 5}
 ENDINGS = ("done", "unknown", "cut", "beyond", "deep", "bad_version", "bad_length", "bad_pppoe")  # why reading ended
 MALFORMED = ("cut", "bad_version", "bad_length", "bad_pppoe")
 COUNTERS = ("hit", "miss", "ending", "none")

@@ -239,7 +239,7 @@ def profiles_of(settings: HeaderSettings, kinds: Iterable[str]) -> list[Profile]
         "mac": "mac_destination" if to else "mac_source",
         ROUTED: "routed_destination" if to else "routed_source",
     }
-    by = {"none": "none", "dscp": "dscp", "pcp": "outer_pcp", "mpls": "traffic_class"}[settings.class_of]
+    by = {"none": "none", "dscp": "dscp", "pcp": "outer_pcp", "mpls": "traffic_class", "ecn": "ecn"}[settings.class_of]
     classes = [class_of(settings.classes, value) for value in range(64)]
     return [Profile(find.KINDS[names[kind]], SPACES.get(kind, 0), find.CLASS_OF[by], classes) for kind in kinds]
 

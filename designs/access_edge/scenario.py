@@ -246,8 +246,8 @@ class HeaderSettings(Model):
     """How the hardware finds queues in headers; for configurations with `queue_id: headers`."""
 
     direction: Literal["to", "from"] = Field("to", description="Frames go to subscribers, or come from them: which addresses are theirs.")
-    class_of: Literal["none", "dscp", "pcp", "mpls"] = Field(
-        "none", description="What gives the class: the DSCP, the priority of the outer VLAN tag, the traffic class of the first MPLS label."
+    class_of: Literal["none", "dscp", "pcp", "mpls", "ecn"] = Field(
+        "none", description="What gives the class: DSCP, priority of the outer VLAN tag, traffic class of the first label, or ECN field."
     )
     classes: tuple[ClassValues, ...] = Field(
         (), description='Values of each class, 0 first: `["40-63", "24-39", "0-23"]`. The last class has those of no class, too.'

@@ -44,7 +44,7 @@ from penstock.scenarios.scenario import Document
 
 NO_QUEUE = 0xFFFF_FFFF  # of a frame that the hardware drops
 ANY_QUEUE = 0xFFFF_FFFE  # of one of which only the hardware can say where it belongs
-VALUES = {"none": 1, "dscp": 64, "pcp": 8, "mpls": 8}  # of what gives the class
+VALUES = {"none": 1, "dscp": 64, "pcp": 8, "mpls": 8, "ecn": 4}  # of what gives the class
 WINDOW_BYTES = 128  # of a frame that are read
 GATEWAY = b"\x02\x00\x00\x00\xff\xfe"
 SERVICE_VLAN, VLAN, PPPOE, PPP_IPV4, IPV4, IPV6, MPLS, UDP, NOTHING = 0x88A8, 0x8100, 0x8864, 0x0021, 0x0800, 0x86DD, 0x8847, 17, 59
@@ -404,20 +404,20 @@ def frame_head(one: Found, value: int, size: int, settings: HeaderSettings) -> b
         head += struct.pack("!HI", MPLS, values[0] << 12 | traffic_class << 9 | 1 << 8 | 64)
     else:
         head += struct.pack("!H", IPV4 if version == 4 else IPV6)
-    dscp = value if settings.class_of == "dscp" else 0
-    return head + _ip(one, dscp, max(size - len(head), 0), version, settings)
+    octet = {"dscp": value << 2, "ecn": value}.get(settings.class_of, 0)
+    return head + _ip(one, octet, max(size - len(head), 0), version, settings)
 
 
-def _ip(one: Found, dscp: int, left: int, version: int, settings: HeaderSettings) -> bytes:
-    """Return the IP header of what is left of a frame, and of IPv4 UDP's without a checksum (RFC 768)."""
+def _ip(one: Found, octet: int, left: int, version: int, settings: HeaderSettings) -> bytes:
+    """Return the IP header (`octet`: DSCP and ECN field) of what is left of a frame, and of IPv4 UDP's without a checksum (RFC 768)."""
     to = settings.direction == "to"
     if version == 6:
         own = one.match.values[0].to_bytes(8, "big") + (1).to_bytes(8, "big")
         far = bytes.fromhex("20010db8") + bytes(11) + b"\1"
-        return struct.pack("!IHBB", 6 << 28 | dscp << 22, max(left - 40, 0), NOTHING, 64) + (far + own if to else own + far)
+        return struct.pack("!IHBB", 6 << 28 | octet << 20, max(left - 40, 0), NOTHING, 64) + (far + own if to else own + far)
     value = one.match.values[0] if one.match.kind == "ipv4" else 10 << 24 | one.ident & 0xFF_FFFF
     own, far = value.to_bytes(4, "big"), bytes((192, 0, 2, 1))
-    head = struct.pack("!BBHHHBBH", 0x45, dscp << 2, left, 0, 0, 64, UDP, 0) + (far + own if to else own + far)
+    head = struct.pack("!BBHHHBBH", 0x45, octet, left, 0, 0, 64, UDP, 0) + (far + own if to else own + far)
     total = sum(struct.unpack("!10H", head))
     total = (total & 0xFFFF) + (total >> 16)
     total = (total & 0xFFFF) + (total >> 16)

@@ -32,7 +32,7 @@ enum class ProfileKind : std::uint32_t {
     RoutedSource,
     RoutedDestination
 };
-enum class ProfileClass : std::uint32_t { None, Dscp, OuterPcp, InnerPcp, Traffic };
+enum class ProfileClass : std::uint32_t { None, Dscp, OuterPcp, InnerPcp, Traffic, Ecn };
 
 struct Profile {
     std::uint32_t ports = 0;  // bit p: it looks at frames of input port p
@@ -110,6 +110,8 @@ inline ProfileChoice choose_profile(const ParsedHeaders& h, std::uint32_t port, 
                 return h.inner_tag.pcp;
             case ProfileClass::Traffic:
                 return h.label[0].traffic_class;
+            case ProfileClass::Ecn:
+                return h.ecn;
             default:
                 return 0;
         }

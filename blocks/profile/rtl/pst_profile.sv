@@ -156,6 +156,7 @@ module pst_profile
       ClassOuterPcp: made.value = {3'd0, headers_q.outer_tag.pcp};
       ClassInnerPcp: made.value = {3'd0, headers_q.inner_tag.pcp};
       ClassTraffic:  made.value = {3'd0, headers_q.label[0].traffic_class};
+      ClassEcn:      made.value = {4'd0, headers_q.ecn};
       default:       made.value = '0;
     endcase
   end

@@ -28,7 +28,8 @@ package pst_profile_pkg;
     ClassDscp     = 3'd1,
     ClassOuterPcp = 3'd2,
     ClassInnerPcp = 3'd3,
-    ClassTraffic  = 3'd4   // traffic class of the first MPLS label
+    ClassTraffic  = 3'd4,  // traffic class of the first MPLS label
+    ClassEcn      = 3'd5   // ECN field: L4S or Classic (RFC 9331)
   } class_e;
 
   typedef struct packed {

@@ -41,7 +41,7 @@ def drawn(rng: random.Random, count: int) -> list[tuple[int, int, int, int, byte
             rng.choice((0xFFFF, 0xFFFF, rng.getrandbits(16))),
             rng.randrange(16),
             rng.randrange(16),
-            rng.randrange(5),
+            rng.randrange(6),
             bytes(rng.choices(range(16), k=64)),
         )
         for _ in range(count)
@@ -66,12 +66,12 @@ def test_as_the_kinds_are_defined() -> None:
             assert found == (None, False, 0, 0, 0)
             continue
         _, kind, space, class_of, of = profiles[fitting[0]]
-        value = [0, headers["dscp"], headers["outer_pcp"], headers["inner_pcp"], headers["traffic_class0"]][class_of]
+        value = [0, headers["dscp"], headers["outer_pcp"], headers["inner_pcp"], headers["traffic_class0"], headers["ecn"]][class_of]
         key, prefix = (0, fields[kind]) if kind >= 14 else (space << 76 | fields[kind], 0)
         assert found == (fitting[0], kind >= 14, key, prefix, of[value]), frame.hex()
         kinds[kind] += 1
         classes[class_of] += value > 0
-    assert set(kinds) == set(range(1, 16)) and min(classes[c] for c in range(1, 5)) > 10, (kinds, classes)
+    assert set(kinds) == set(range(1, 16)) and min(classes[c] for c in range(1, 6)) > 10, (kinds, classes)
 
 
 @pytest.mark.parametrize("base, last, number, queue", [(100, 3, 2, 102), (100, 3, 9, 103), (0, 0, 15, 0), (0xFFF_FFFF, 15, 1, 0)])

@@ -53,7 +53,7 @@ def setup(rng: random.Random, config: Any) -> tuple[list[tuple[int, int]], Drawn
     drawn = []
     often = [14, 15] if config.headers.prefix_levels else []
     for index in range(config.headers.profiles):
-        kind, space, class_of = rng.choice([*range(2, 16), 2, 3, 3, 6, 7, *3 * often]), rng.randrange(16), rng.randrange(5)
+        kind, space, class_of = rng.choice([*range(2, 16), 2, 3, 3, 6, 7, *3 * often]), rng.randrange(16), rng.randrange(6)
         classes = rng.choices(range(8), k=64)
         drawn.append((find.ALL_PORTS, kind, space, class_of, bytes(classes)))
         writes += [*find.profile(index, kind, space, class_of), *find.classes(index, classes)]

@@ -511,7 +511,7 @@ def set_headers(
     direction: Annotated[
         str | None, typer.Option(help="to or from: frames go to subscribers, or come from them.", show_default=False)
     ] = None,
-    class_of: Annotated[str | None, typer.Option(help="What gives the class: none, dscp, pcp or mpls.", show_default=False)] = None,
+    class_of: Annotated[str | None, typer.Option(help="What gives the class: none, dscp, pcp, mpls or ecn.", show_default=False)] = None,
     classes: Annotated[
         list[str] | None,
         typer.Option("--class", metavar="VALUES", help='Values of a class, class 0 first: "40-63"; once for each.', show_default=False),
