@@ -207,7 +207,7 @@ async def every_queue(dut) -> None:
     dut._log.info("PENSTOCK_SEED=%d", testkit.seed())
     Clock(dut.clk_i, 10, unit="ns").start()
     seen: Counter[str] = Counter()
-    for _ in range(6):
+    for _ in range(9):
         bench = Bench(dut, rng)
         await bench.start()
         for i in range(700):
