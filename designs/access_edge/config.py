@@ -20,7 +20,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.designs.access_edge import registers, scheduler
+from penstock.designs.access_edge.flow_sizes import Flows
 from penstock.designs.access_edge.header_sizes import Headers
+from penstock.designs.access_edge.level_sizes import Admission, Hierarchy
 from penstock.designs.design import NAME, Configuration
 from penstock.engine import memories
 from penstock.errors import UserError
@@ -97,36 +99,6 @@ class Memory(BaseModel):
         return self
 
 
-class Hierarchy(BaseModel):
-    """What is above the queues: subscriber s has the queues from s * queues_per_subscriber on, subscribers have nodes, nodes have ports."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    queues_per_subscriber: Literal[1, 2, 4, 8] = Field(description="Queues of each subscriber.")
-    nodes: Count = Field(description="Number of access nodes, a power of two, at least 2.")
-    ports: Count = Field(description="Number of ports, a power of two, at least 2.")
-    classes: int = Field(strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of traffic classes; 0 goes first.")
-    guarantees: bool = Field(False, strict=True, description="Queues and subscribers may have guaranteed rates.")
-
-    @model_validator(mode="after")
-    def _check(self) -> "Hierarchy":
-        for name in ("nodes", "ports"):
-            count = getattr(self, name)
-            if count < 2 or count & (count - 1):
-                raise ValueError(f"{name} must be a power of two and at least 2, not {count:,}")
-        return self
-
-
-class Admission(BaseModel):
-    """Memory is shared by class: no queue starves the others of it (blocks/memory/README.md, "Who may have a page")."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    classes: int = Field(
-        strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of classes that share memory, at least those of the hierarchy."
-    )
-
-
 class Config(Configuration):
     """One configuration of the access edge. Limits are those of the hardware and of its registers.
 
@@ -164,6 +136,7 @@ class Config(Configuration):
         0, ge=0, le=64, description="Places of the table in which a scan leaves the busiest queues; 0: the device cannot scan."
     )
     node_counters: bool = Field(False, strict=True, description="The device counts by node and class, too; needs `hierarchy`.")
+    flows: Flows | None = Field(None, description="Flow queues behind the queues, or false; they need `shaping`.")
     admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
     outstanding: int = Field(
         DEFAULT_OUTSTANDING,
@@ -203,7 +176,7 @@ class Config(Configuration):
             raise PydanticCustomError("literal_error", "no AQM", {"expected": f"{', '.join(names)} or {last}"})
         return value
 
-    @field_validator("admission", mode="before")
+    @field_validator("admission", "flows", mode="before")
     @classmethod
     def _none(cls, value: object) -> object:
         return None if value is False else value
@@ -229,6 +202,9 @@ class Config(Configuration):
             raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
         if self.aqm_estimate and self.aqm == NO_AQM:
             raise ValueError("aqm_estimate is true, but there is no aqm")
+        if self.flows:
+            part = self.aqm_part
+            self.flows.check(self.queues, self.shaped, part.shown if part and str(part.sees) != "departures" else None, self.aqm_estimate)
         if self.node_counters and not self.hierarchy:
             raise ValueError("node_counters is true, which needs a hierarchy")
         if self.hierarchy:
@@ -403,6 +379,8 @@ def model_settings(config: Config) -> dict[str, Any]:
         settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers), times=times)
     if config.headers:
         settings["headers"] = config.headers.model_dump()
+    if config.flows:
+        settings["flows"] = config.flows.of_model(config.clock_hz)
     if config.busiest:
         settings["busiest"] = config.busiest
     if config.node_counters:
@@ -426,6 +404,7 @@ def guarantee_cycles(config: Config) -> int:
 def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
     """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of ideal memories."""
     common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues, "queue_id": config.queue_id}
+    common |= {"flows": True} if config.flows else {}
     groups = [(memory, memory.channels) for memory in config.memories]
     found = [
         memory.in_job(config.clock_hz, first + channel, timing, (first, count))
@@ -461,6 +440,7 @@ def parameters(config: Config) -> dict[str, str]:
         **({"Prefix": "1'b0"} if config.queue_id != "prefix" else {}),
         **({"FindProfiles": str(config.headers.profiles), "FindEntries": str(config.headers.entries)} if config.headers else {}),
         **({"FindPrefixLevels": str(config.headers.prefix_levels)} if config.headers and config.headers.prefix_levels else {}),
+        **(config.flows.parameters(config.clock_hz) if config.flows else {}),
         "MaxOutstanding": str(config.outstanding),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),

@@ -116,6 +116,7 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
         if config.hierarchy is not None:
             subscribers = config.queues // config.hierarchy.queues_per_subscriber
             parts.append(f"{subscribers:,} subscribers, {config.hierarchy.nodes:,} nodes, {config.hierarchy.ports:,} ports")
+        parts += [f"{config.flows.queues:,} flow queues"] if config.flows else []
         parts += [config.aqm] if config.aqm != "none" else []
         parts += ["admission by class"] if config.admission else []
         return ", ".join([*parts, f"{config.descriptors:,} packets in memory"])

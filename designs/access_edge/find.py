@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
+from random import Random
 
 from penstock.designs.access_edge import registers
 from penstock.engine import engine
@@ -83,6 +84,18 @@ def seed(entries: int, number: int) -> Iterator[Write]:
     """Random words of the hash, from a number."""
     for chunk, index, word in engine.models("lookup").seed_words(entries, KEY_BITS, CHUNK_BITS, number & (1 << 64) - 1):
         yield from _do("seed", index=chunk << CHUNK_BITS | index, word=int.from_bytes(word, "big"))
+
+
+FLOW_CHUNKS = 50  # of the hash of flows (pst_fq_hash)
+
+
+def flow_words(number: int) -> Iterator[Write]:
+    """Random words of the hash of flows, from a number: who does not know it cannot choose flows that meet."""
+    words = Random(f"flows {number}")
+    for index in range(FLOW_CHUNKS << CHUNK_BITS):
+        yield registers.address("find_item"), index
+        yield registers.address("find_value"), words.getrandbits(10)
+        yield COMMAND, registers.command("flow_word")
 
 
 def counter(of: str, index: int) -> int:

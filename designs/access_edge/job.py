@@ -1,8 +1,6 @@
-"""From a scenario and a device configuration to a job of the engine (keys: docs/architecture.md, "The engine").
+"""From a scenario and a device configuration to a job of the engine (keys: docs/jobs.md): with the checks that need the configuration.
 
-Here are the checks that need the configuration: queue ids, rates against the link, bursts, and what captures hold. Times become clock
-cycles (rounded down), settings become register writes. Only queues that traffic can reach are written: the settings of the others make
-no difference.
+Times become clock cycles (rounded down), settings become register writes. Only queues that traffic can reach are written.
 """
 
 from collections import Counter
@@ -17,7 +15,7 @@ from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
 from penstock.basics.where import Fail
 from penstock.designs.access_edge import config as configuration
-from penstock.designs.access_edge import hierarchy, hierarchy_rows, registers, traps
+from penstock.designs.access_edge import flow_rows, hierarchy, hierarchy_rows, registers, traps
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.quiet import quiet_cycles
 from penstock.designs.access_edge.scenario import (
@@ -33,7 +31,7 @@ from penstock.designs.access_edge.scenario import (
     Setup,
     TcpTraffic,
 )
-from penstock.designs.access_edge.settings import memory_faults, shares
+from penstock.designs.access_edge.settings import flows, memory_faults, shares
 from penstock.designs.access_edge.settings.queues import (
     BUS_BITS,
     RESET,
@@ -285,7 +283,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval, end = interval_cycles(scenario.report.interval, duration, drain, clock, document, plan.notes), duration + drain
-    writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
+    writes = flows.writes(scenario.device.flow_limit, config, scenario.seed, document.fail)
+    writes += memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     shaper_changes: list[tuple[int, int, int]] = []
     hierarchy_setup, timed = hierarchy.writes(
@@ -320,6 +319,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         **({"hierarchy": {**plan.parents.places, "interval_cycles": interval}} if plan.parents else {}),
         "ready_permille": 1000,
         "lateness": _lateness(scenario, document, plan, config, duration + drain),
+        **flow_rows.in_job(scenario.report.flows, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
     if plan.subscribers:

@@ -24,6 +24,7 @@ MAX_LENGTH = most("length")
 MAX_BURST_CYCLES = most("burst")
 MAX_LIMIT_PACKETS = most("limit_packets")
 MAX_LIMIT_BYTES = most("limit_bytes")
+MAX_QUANTUM = most("length")
 MAX_CLASS = most("traffic_class")
 MAX_ALPHA_CODE = most("alpha")
 ONE_ALPHA_CODE = 4  # alpha is 2^(n - 4)
@@ -239,13 +240,14 @@ def queue_writes(
     aqm: Aqm | None = None,
     shaper: int | None = None,
     share_class: int | None = None,
+    quantum: int | None = None,
 ) -> list[tuple[int, int]]:
     """Return the (address, value) writes, in order, that give queue `index` all its settings at once.
 
     `rate` in bit/s (None: unshaped, 0: closed gate), `burst` and `limit_bytes` in bytes. Limits beyond what the hardware can hold mean
     the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others. `shaper` is the word of a queue of
     an own scheduler, in place of that of rate and burst. `share_class` is the class whose share of memory it takes from, for devices with
-    an admission.
+    an admission. `quantum` are the bytes of a flow's turn, 0: the largest frame; for devices with flow queues.
     Raises UserError for a rate or burst that cannot be set.
     """
     code = shaper_code(rate, burst, clock_hz) if shaper is None else shaper
@@ -259,6 +261,7 @@ def queue_writes(
     return [
         *manage,
         *share,
+        *([] if quantum is None else [(address("queue_quantum"), quantum)]),
         (address("queue_index"), index),
         (address("queue_rate"), word("queue_rate", mantissa=mantissa, exponent=exponent)),
         (address("queue_burst"), code >> BURST_AT),

@@ -46,7 +46,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
         most = format_time_ns(max(q["latency_ns"]["p99"] for q in free))
         who = free[0]["name"] if len(free) == 1 else f"{len(free):,} {of_all}"
         found.append(f"Others   {who} passed by: {half}, 99 % within {most}")
-    return found + _takes_turns(result) + _losers(result) + _gates(result)
+    return found + _fairness(result) + _takes_turns(result) + _losers(result) + _gates(result)
 
 
 def passes_by(queue: dict[str, Any]) -> bool:
@@ -193,12 +193,67 @@ def tables(result: dict[str, Any], most: int) -> list[Table]:
     if result.get("groups"):
         note = "Rates count frame bytes; the measured rate is that of one queue of the group on average, while packets came for the group."
         found.append(Table("Groups of queues", note, *_queue_cells([group_row(group) for group in result["groups"]], "group"), ""))
+    found += flow_tables(result, most)
     queues = sorted(sorted(result["queues"], key=lambda q: -q["in_bytes"])[:most], key=lambda q: q["id"])
     left = result["queues_with_traffic"] - len(queues)
     total = result["queues_with_traffic"]
     which = f"The {len(queues):,} busiest of {total:,} with traffic." if left else f"All {len(queues):,} with traffic."
     found.append(Table("Queues", f"{which} {RATES}", *_queue_cells(queues, "queue", seconds=measured_seconds(result)), ""))
     return found
+
+
+def flow_tables(result: dict[str, Any], most: int) -> list[Table]:
+    """Return how alike the flows of each queue were served, and the flows."""
+    flows = result.get("flows")
+    if not flows or not flows["queues"]:
+        return []
+    heads = ("queue", "fattest flow", "flows", "sparse", "its share", "Jain's index", "sparse: lost", "median", "p99", "slowest")
+    lines: list[tuple[str, ...]] = []
+    for row in sorted(flows["queues"], key=lambda row: -row["out_bytes"])[:most]:
+        share, index = row["fattest_share"], row["jain"]
+        lines.append((
+            row["name"],
+            row["fattest"],
+            f"{row['flows']:,}",
+            f"{row['sparse_flows']:,}",
+            "-" if share is None else percent(share),
+            "-" if index is None else f"{index:.4f}",
+            f"{row['sparse_drop_packets']:,}" if row["sparse_flows"] else "-",
+            *_times(row["sparse_latency_ns"]),
+        ))  # fmt: skip
+    which = f"{flows['number']:,} flows in {flows['queues_with_flows']:,} queues"
+    note = f"{which}. A flow with less than a tenth of the fattest one's bytes is sparse; Jain's index is that of the others' bytes."
+    of_queues = Table("Flows by queue", note, heads, lines, 2)
+    lines = []
+    for row in sorted(flows["list"], key=lambda row: -row["out_bytes"])[:most]:
+        counts = (f"{row[key]:,}" for key in ("out_packets", "drop_packets", "marked_packets"))
+        lines.append((row["name"], f"{row['queue']:,}", rate_text(row["rate_bps"]), *counts, *_times(row["latency_ns"])))
+    names = ("flow", "queue", "rate", "out", "dropped", "marked", "median", "p99", "slowest")
+    left = flows["number"] - len(lines)
+    note = (
+        "The busiest. Rates are from a flow's first frame to its last one."
+        if left
+        else "Rates are from a flow's first frame to its last one."
+    )
+    return [of_queues, Table("Flows", note, names, lines, 1, f"and {left:,} more flows" if left else "")]
+
+
+def _times(latency: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99", "max"))
+
+
+def _fairness(result: dict[str, Any]) -> list[str]:
+    """Return how alike flows were served."""
+    flows = result.get("flows")
+    if not flows or flows["number"] <= flows["queues_with_flows"]:
+        return []
+    words = f"{flows['number']:,} in {flows['queues_with_flows']:,} queues"
+    if flows["jain_least"] is not None:
+        words += f"; Jain's index of the busy ones of a queue {flows['jain_least']:.3f} at least"
+    waited = [row["sparse_latency_ns"]["p99"] for row in flows["queues"] if row["sparse_latency_ns"]["count"]]
+    if waited:
+        words += f"; 99 % of the sparse ones' frames within {format_time_ns(max(waited))}"
+    return [f"Flows    {words}"]
 
 
 def _queue_cells(

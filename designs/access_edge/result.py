@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.access_edge import find, hierarchy_rows, registers
+from penstock.designs.access_edge import find, flow_rows, hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
 from penstock.designs.access_edge.hierarchy_rows import changes_until, guarantee
 from penstock.designs.access_edge.job import EdgePlan
@@ -83,6 +83,7 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         "queues": queues,
         **hierarchy_rows.rows(raw, plan, config.clock_hz),
         **({"headers": _headers(raw["own_counters"], config, plan)} if plan.subscribers and config.headers else {}),
+        **flow_rows.rows(raw, config.clock_hz, plan.settings.name),
         "memories": _memories(raw["memory"], config),
     }
 

@@ -73,6 +73,10 @@ class Device(CommonDevice):
         None, description="A memory that is waited for so long is lost, until reset; 0: none ever is. 4,194,304 cycles unless given."
     )
 
+    flow_limit: StrictInt | None = Field(
+        None, ge=1, le=1 << 24, description="Most packets in all flow queues, where there are any; 7/8 of the pages unless given."
+    )
+
     def numbers(self) -> dict[str, Any]:
         """Return AQM and scheduler, where they are given."""
         return {key: value for key, value in (("aqm", self.aqm), ("scheduler", self.scheduler)) if value is not None}
@@ -436,6 +440,9 @@ class Report(Model):
     )
     lateness: Time | None = Field(
         None, description="Measure lateness against an ideal server, for frames that leave after this time; 0 is all."
+    )
+    flows: StrictBool | None = Field(
+        None, description="Measure each flow (addresses, protocol, ports); unless given where the configuration has flow queues."
     )
 
 

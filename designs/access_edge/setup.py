@@ -8,7 +8,7 @@ import numpy as np
 from penstock.designs.access_edge import hierarchy, job
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
-from penstock.designs.access_edge.settings import memory_faults, plain, shares
+from penstock.designs.access_edge.settings import flows, memory_faults, plain, shares
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.designs.access_edge.subscribers import Found, Subscribers
 from penstock.errors import UserError
@@ -65,6 +65,7 @@ class Setup:
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
         set_up = memory_faults.timeout_writes(self._given.device.memory_timeout, self.config, self._document.fail) + set_up
         set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
+        set_up = flows.writes(self._given.device.flow_limit, self.config, self._given.seed, self._document.fail) + set_up
         return [*set_up, *self._hierarchy.setup(), *(self._subscribers.writes() if self._subscribers else ())]
 
     @property

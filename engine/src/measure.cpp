@@ -28,7 +28,10 @@ void Statement::check() const {
     if (order == Order::Free && deadline) refuse("frames have no deadline where the order is free");
     if (missed && !deadline) refuse("frames miss a deadline only where there is a function that tells deadlines");
     if (silent_loss && order != Order::Fifo) refuse("losses may be silent only where the order is that of arrival");
-    if (order == Order::Free && payload == Payload::EcnMark) refuse("marks are told in the order of a queue, so it cannot be free");
+    if (pages && order != Order::Free) refuse("pages name frames only where the order is free");
+    if (late && !pages) refuse("frames are dropped late only where pages name them");
+    if (order == Order::Free && payload == Payload::EcnMark && !pages)
+        refuse("marks are told in the order of a queue, so it cannot be free");
     if (rewrite && payload != Payload::Rewritten) refuse("only a payload that is rewritten has a function that judges it");
     for (const std::uint8_t reason : queue_reasons)
         if (reason >= drop_reasons.size() || drop_reasons[reason].empty())
@@ -127,12 +130,13 @@ void Measurement::enter_freely(std::uint32_t queue, std::uint32_t record) {
     alike.tail = record;
 }
 
-void Measurement::leave_freely(std::uint32_t queue, std::uint32_t record) {
+void Measurement::leave_freely(std::uint32_t queue, std::uint32_t record, bool departs) {
     List& list = queues_[queue].queued;
     const Record& left = records_[record];
     (left.before == kNone ? list.head : records_[left.before].next) = left.next;
     (left.next == kNone ? list.tail : records_[left.next].before) = left.before;
-    youngest_left_[queue] = std::max(youngest_left_[queue], left.place);
+    if (departs) youngest_left_[queue] = std::max(youngest_left_[queue], left.place);
+    if (settings_.device.pages && by_page_[left.page] == record) by_page_[left.page] = kNone;
     if (settings_.device.tag_bits == 0) return;
     const auto found = tagged_.find(tag_of(left.frame.number));
     List& alike = found->second;
@@ -192,7 +196,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     Record& made = records_[record];
     made.frame = frame;
     made.last_bit = last_bit;
-    made.overtaken = false;
+    made.overtaken = made.mark = made.given = false;
     append(arriving_, record);
     ++undecided_;
     if (listener_) listener_->arrived(frame);
@@ -258,6 +262,7 @@ void Measurement::classified(std::int64_t cycle, const Fate& fate) {
 }
 
 void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
+    if (settings_.device.late && fate.reason == *settings_.device.late) return dropped_late(cycle, fate);
     const std::uint32_t record = fate.queue < settings_.device.queues ? pop(queues_[fate.queue].passed) : kNone;
     if (record == kNone)
         return finding(cycle, live_.event_errors, "an enqueue decision on queue " + std::to_string(fate.queue) + " fits no frame");
@@ -271,12 +276,81 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     if (DeviceView* const watch = watched(fate.queue)) watch->in.add(frame.length);
     if (settings_.device.deadline) records_[record].deadline = settings_.device.deadline(frame, cycle);
     enter(fate.queue, record);
+    if (settings_.device.pages) {
+        if (by_page_.size() <= fate.page) by_page_.resize(fate.page + 1, kNone);
+        by_page_[fate.page] = record;  // one that was there before has been read, and is on its way out
+        records_[record].page = fate.page;
+    }
     if (own_ && !is_frozen_) own_->accepted(cycle, frame, record);
+}
+
+std::uint32_t Measurement::named(std::int64_t cycle, const Fate& fate, const char* what) {
+    const std::uint32_t record = fate.page < by_page_.size() ? by_page_[fate.page] : kNone;
+    if (record == kNone || records_[record].frame.queue != fate.queue || !tells_length(fate, records_[record].frame)) {
+        finding(cycle, live_.event_errors,
+                "queue " + std::to_string(fate.queue) + what + std::to_string(fate.length) + " bytes in page " + std::to_string(fate.page) +
+                    (record == kNone ? ", which is empty" : ", where " + frame_text(records_[record].frame) + " is"));
+        return kNone;
+    }
+    return record;
+}
+
+void Measurement::dropped_late(std::int64_t cycle, const Fate& fate) {
+    const std::uint32_t record = named(cycle, fate, " drops ");
+    if (record == kNone) return;
+    leave_freely(fate.queue, record, false);
+    drop_at_queue(cycle, record, fate.reason);
+}
+
+void Measurement::given_by_page(std::int64_t cycle, const Fate& fate, bool mark) {
+    const std::uint32_t record = named(cycle, fate, " gives away ");
+    tells_given_ = true;
+    if (record == kNone) return;
+    if (records_[record].given || (fate.reason != 0 && (!known(fate.reason) || mark)))
+        finding(cycle, live_.event_errors,
+                "queue " + std::to_string(fate.queue) + " gives away " + frame_text(records_[record].frame) +
+                    (records_[record].given ? " for the second time" : " for a reason that there is not"));
+    if (fate.reason == 0 || !known(fate.reason)) {
+        records_[record].given = true;
+        records_[record].mark = mark;
+        if (mark) note_mark(cycle, record);
+        return;
+    }
+    leave_freely(fate.queue, record, false);
+    drop_at_queue(cycle, record, fate.reason);
+}
+
+// The oldest frame of a queue that fits, of those that it has given away if it tells; one that it has not is a finding.
+template <typename Fits>
+std::uint32_t Measurement::take_paged(std::uint32_t queue, std::int64_t cycle, Fits&& fits) {
+    if (queue >= settings_.device.queues) return kNone;
+    std::uint32_t early = kNone;
+    for (std::uint32_t record = queues_[queue].queued.head; record != kNone; record = records_[record].next) {
+        if ((tells_given_ && !records_[record].given && early != kNone) || !fits(records_[record])) continue;
+        if (!tells_given_ || records_[record].given) return leave_freely(queue, record), record;
+        early = record;
+    }
+    if (early == kNone) return kNone;
+    finding(cycle, live_.event_errors, frame_text(records_[early].frame) + " leaves, which its queue has not given away, or not yet");
+    leave_freely(queue, early);
+    return early;
+}
+
+void Measurement::note_mark(std::int64_t cycle, std::uint32_t record) {
+    const std::uint32_t queue = records_[record].frame.queue;
+    ++live_.marked;
+    if (DeviceView* const watch = watched(queue)) ++watch->marks;
+    if (is_frozen_) return;
+    if (!queue_marks_.empty()) ++queue_marks_[queue];
+    if (own_) own_->marked(cycle, records_[record].frame);
+    if (settings_.interval_cycles > 0) ++series_.marked[interval(cycle)];
+    keep(mark_events_, cycle, queue);
 }
 
 // Frames given away before and not departed yet are in the queue's list still, before the one that is given away now.
 void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     const Statement& device = settings_.device;
+    if (device.pages) return given_by_page(cycle, fate, mark);
     const std::string who = "queue " + std::to_string(fate.queue);
     if (device.order == Order::Free)
         return finding(cycle, live_.event_errors, who + " gives away a frame, but where the order is free that names none");
@@ -296,14 +370,8 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     if (sent) {
         given_[fate.queue] = record;
         records_[record].mark = mark;
-        if (!mark) return;
-        ++live_.marked;
-        if (DeviceView* const watch = watched(fate.queue)) ++watch->marks;
-        if (is_frozen_) return;
-        if (!queue_marks_.empty()) ++queue_marks_[fate.queue];
-        if (own_) own_->marked(cycle, records_[record].frame);
-        if (settings_.interval_cycles > 0) ++series_.marked[interval(cycle)];
-        return keep(mark_events_, cycle, fate.queue);
+        if (mark) note_mark(cycle, record);
+        return;
     }
     unlink(*list, before, record);
     drop_at_queue(cycle, record, fate.reason);
@@ -476,7 +544,8 @@ std::uint32_t Measurement::take_for_changed(std::int64_t cycle, std::uint32_t qu
 void Measurement::unread(std::int64_t cycle, const Fate& fate) {
     next_is_marked(cycle, fate.queue);
     const auto fits = [&](const Frame& frame) { return tells_length(fate, frame); };
-    const std::uint32_t record = take_departing(fate.queue, cycle, fits);
+    const std::uint32_t record = settings_.device.pages ? take_paged(fate.queue, cycle, [&](const Record& one) { return fits(one.frame); })
+                                                        : take_departing(fate.queue, cycle, fits);
     if (record == kNone || !known(fate.reason) || fate.reason == 0)
         finding(cycle, live_.event_errors,
                 "a frame of " + std::to_string(fate.length) + " bytes is lost behind queue " + std::to_string(fate.queue) +
@@ -508,7 +577,9 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::spa
     }
     const bool free = settings_.device.order == Order::Free;
     const auto fits = [&](const Frame& frame) { return may_become(frame, bytes, mark); };
-    std::uint32_t record = take_departing(queue, first_bit, fits);
+    std::uint32_t record = settings_.device.pages
+                               ? take_paged(queue, first_bit, [&](const Record& one) { return may_become(one.frame, bytes, one.mark); })
+                               : take_departing(queue, first_bit, fits);
     if (record == kNone) record = free ? take_for_changed(first_bit, queue, bytes) : take_changed(queue, first_bit, length, fits);
     if (free) remember(queue, bytes);
     gone(first_bit, queue, record, length, bytes, output);
@@ -518,11 +589,12 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uin
     if (settings_.device.payload == Payload::Rewritten) throw DeviceError("a device that rewrites frames does not tell their bytes");
     const bool mark = next_is_marked(first_bit, queue);
     const auto is = [&](const Frame& frame) { return frame.number == number && frame.length == length; };
-    std::uint32_t record = take_departing(queue, first_bit, is);
+    std::uint32_t record = settings_.device.pages ? take_paged(queue, first_bit, [&](const Record& one) { return is(one.frame); })
+                                                  : take_departing(queue, first_bit, is);
     if (record == kNone && settings_.device.order != Order::Free) record = take_changed(queue, first_bit, length, is);
     if (record != kNone && !is_frozen_ && pcap_) {
         frame_bytes(records_[record].frame, settings_.seed, expected_.data());
-        if (mark) mark_ce(expected_.data(), length);
+        if (mark || (settings_.device.pages && records_[record].mark)) mark_ce(expected_.data(), length);
         pcap_->left(first_bit, output, {expected_.data(), length});
     }
     gone(first_bit, queue, record, length, {}, output);
@@ -665,7 +737,8 @@ void Measurement::close() {
 std::uint64_t Measurement::lost() const {
     std::uint64_t count = 0;
     const bool free = settings_.device.order == Order::Free;
-    if (free && !quiet_) return 0;
+    // A queue whose gate is closed, or that drops late, names what it drops; what it holds, it holds.
+    if ((free && !quiet_) || settings_.device.pages) return 0;
     for (std::uint32_t queue = 0; queue < settings_.device.queues; ++queue)
         for (std::uint32_t record = queues_[queue].queued.head; record != kNone; record = records_[record].next)
             count += free ? records_[record].place < youngest_left_[queue] : records_[record].overtaken;

@@ -143,7 +143,7 @@ struct pst_device {
         const bool chosen = !reason && frame.number == parameter;
         const auto event = [&](std::uint8_t why, Fault wrong) {
             const std::size_t told = length - (chosen && fault == wrong);
-            return pst_event_pins{frame.queue, static_cast<std::uint16_t>(told), 1, why, 0};
+            return pst_event_pins{frame.queue, static_cast<std::uint16_t>(told), 1, why, 0, 0};
         };
         classify.push_back(event(reason <= 4 ? reason : 0, kClassifyLength));
         if (chosen && fault == kClassifyQueue) ++classify.back().queue_o;
@@ -231,7 +231,7 @@ struct pst_device {
             late = !late;
             fault = kNone;
         }
-        p.ev[2] = {chosen->queue, static_cast<std::uint16_t>(chosen->bytes.size()), 1, late ? kAqmDrop : std::uint8_t{0}, 0};
+        p.ev[2] = {chosen->queue, static_cast<std::uint16_t>(chosen->bytes.size()), 1, late ? kAqmDrop : std::uint8_t{0}, 0, 0};
         if (late) {
             drop(chosen->queue, chosen->bytes.size(), kAqmDrop);
         } else {
@@ -278,7 +278,7 @@ struct pst_device {
         }
         const bool dropped_now = frame.verdict == kDrop || frame.verdict == kMarkAndDrop;
         const auto told = static_cast<std::uint16_t>(length - (chosen && fault == kDequeueLength));
-        p.ev[2] = {frame.queue, told, 1, dropped_now ? kAqmDrop : std::uint8_t{0}, 0};
+        p.ev[2] = {frame.queue, told, 1, dropped_now ? kAqmDrop : std::uint8_t{0}, 0, 0};
         p.ev[2].mark_o = frame.verdict == kMark || frame.verdict == kMarkAndDrop;
         if (frame.verdict == kMark) {
             marked += fault == kMiscountMarks ? 2 : 1;

@@ -21,8 +21,9 @@ enum class Drop : std::uint8_t {
     ReadError = 11,
     WriteError = 13,
     NoSubscriber = 14,
+    FlowOverflow = 15,
 };
-inline constexpr unsigned kDropKinds = 15;          // None is one
-inline constexpr std::uint32_t kDropMask = 0x6dfe;  // bit n: n is one of these reasons
+inline constexpr unsigned kDropKinds = 16;          // None is one
+inline constexpr std::uint32_t kDropMask = 0xedfe;  // bit n: n is one of these reasons
 
 }  // namespace penstock

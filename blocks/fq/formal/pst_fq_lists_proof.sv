@@ -93,7 +93,7 @@ module pst_fq_lists_proof
       .p4_valid_i(of_queue4), .p4_op_i(p4_q.op), .p4_flow_i(p4_q.flow), .p4_old_i(p4_q.old), .p4_append_i(append4), .p4_pop_i(pop4),
       .p4_rotate_i(rotate4), .p4_remove_i(remove4), .p4_len_i(len_i), .p4_bytes_i(bytes_i),
       .next_visit_o(next_visit), .next_drop_o(next_drop), .next_flow_o(next_flow), .next_old_o(next_old),
-      .new_any_o(new_any), .new_head_o(new_head), .more_o(), .far_o(far)
+      .new_any_o(new_any), .new_head_o(new_head), .more_o(), .far_o(far), .packets_o(), .bytes_o()
   );
 
   always_comb begin

@@ -132,6 +132,10 @@ class Fq {
         return {queue, staged_[queue].flow, staged_[queue].left, staged_[queue].packet, look_more_[1]};
     }
     std::uint64_t total() const { return total_; }
+    // What a look finds: packets and bytes in the flow queues of a queue, and its setting.
+    std::uint32_t packets_of(std::uint32_t queue) const { return queue_[queue].packets; }
+    std::uint32_t queue_bytes_of(std::uint32_t queue) const { return queue_[queue].bytes; }
+    const FqSetting& setting_of(std::uint32_t queue) const { return setting_[queue]; }
     std::uint64_t now() const { return now_; }
     std::uint64_t operations() const { return operations_; }
 

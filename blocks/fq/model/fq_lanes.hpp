@@ -88,6 +88,10 @@ class FqLanes {
         return found;
     }
     std::uint32_t packets() const { return packets_; }
+    // What a look into a queue finds.
+    std::uint32_t packets_of(std::uint32_t queue) const { return lane_[lane_of(queue)].packets_of(in_lane(queue)); }
+    std::uint32_t bytes_of(std::uint32_t queue) const { return lane_[lane_of(queue)].queue_bytes_of(in_lane(queue)); }
+    const FqSetting& setting_of(std::uint32_t queue) const { return lane_[lane_of(queue)].setting_of(in_lane(queue)); }
     std::uint32_t lanes() const { return lanes_; }
     const Fq& lane(std::uint32_t l) const { return lane_[l]; }
     Fq& lane(std::uint32_t l) { return lane_[l]; }

@@ -43,16 +43,12 @@ module pst_fq
     output logic                                s_deq_ready_o,        // s_deq_valid_i only if it was high one cycle before
     input  logic [            QueueIdWidth-1:0] s_deq_queue_i,
     input  logic                                s_deq_take_i,
-    output logic                                m_left_valid_o,       // one cycle after the take
+    output pst_fq_ports_pkg::left_t             m_left_o,             // one cycle after the take
     output logic [            QueueIdWidth-1:0] m_left_queue_o,
     output logic [               FlowWidth-1:0] m_left_flow_o,
     output logic [             DescIdWidth-1:0] m_left_desc_o,
-    output len_t                                m_left_len_o,
-    output logic [          FlowBytesWidth-1:0] m_left_bytes_o,       // left behind in its flow
-    output logic                                m_left_more_o,        // packets are left in its queue
     // what became of it, in the order in which packets left, at any time after m_left
-    input  logic                                s_verdict_valid_i,
-    input  logic                                s_verdict_drop_i,
+    input  pst_fq_ports_pkg::verdict_t          s_verdict_i,
     // a packet was dropped, at the tail or at the head of its flow: its page is free again
     output logic                                m_drop_valid_o,
     input  logic                                m_drop_ready_i,
@@ -68,6 +64,11 @@ module pst_fq
     // settings of a queue, after init_done_o; taken at once
     input  pst_fq_ports_pkg::cfg_t              s_cfg_i,
     input  logic [            QueueIdWidth-1:0] s_cfg_queue_i,
+    // a look into a queue, answered 4 cycles later; what is chosen and stands ready is not in it
+    input  logic                                s_look_valid_i,
+    output logic                                s_look_ready_o,
+    input  logic [            QueueIdWidth-1:0] s_look_queue_i,
+    output pst_fq_ports_pkg::look_t             m_look_o,
     // packets in all queues: most there may be, and are; without staged ones
     input  logic [            PacketsWidth-1:0] pool_limit_i,
     output logic [            PacketsWidth-1:0] pool_packets_o
@@ -115,12 +116,14 @@ module pst_fq
     return FlowWidth'((FlowWidth + 1)'(flow) << LaneWidth) | FlowWidth'(lane);
   endfunction
 
-  logic [Lanes-1:0] done, enq_ready, active_valid, active_take, deq_ready, left_valid, drop_valid, drop_take, verdict_valid, left_more;
+  pst_fq_ports_pkg::look_t [Lanes-1:0] looks;
+  logic [Lanes-1:0] look_ready;
+  logic [Lanes-1:0] done, enq_ready, active_valid, active_take, deq_ready, drop_valid, drop_take, verdict_valid;
+  pst_fq_ports_pkg::left_t [Lanes-1:0] lane_left;
   queue_t [Lanes-1:0] active_queue, left_queue, drop_queue;
-  logic [Lanes-1:0][LenWidth-1:0] active_len, left_len, drop_len;
+  logic [Lanes-1:0][LenWidth-1:0] active_len, drop_len;
   logic [Lanes-1:0][FlowWidth-1:0] left_flow;
   logic [Lanes-1:0][DescIdWidth-1:0] left_desc, drop_desc;
-  logic [Lanes-1:0][FlowBytesWidth-1:0] left_bytes;
   logic [Lanes-1:0][PacketsWidth-1:0] packets;
   logic [PacketsWidth-1:0] sum;
   logic pool_over_q;
@@ -130,8 +133,9 @@ module pst_fq
     enq_t lane_enq;
     logic [LaneQueueWidth-1:0] lane_active_queue, lane_left_queue, lane_drop_queue, lane_ev_queue;
     logic [LaneFlowWidth-1:0] lane_left_flow, lane_ev_flow;
-    len_t lane_active_len, lane_left_len, lane_drop_len, lane_ev_len;
+    len_t lane_active_len, lane_drop_len, lane_ev_len;
     pst_fq_ports_pkg::cfg_t lane_cfg;
+    pst_fq_ports_pkg::verdict_t lane_verdict;
     logic [$clog2(EnqDepth+1)-1:0] unused_level;
 
     pst_fifo #(
@@ -154,27 +158,28 @@ module pst_fq
         .m_active_len_o(lane_active_len),
         .s_deq_valid_i(s_deq_valid_i && lane_of(s_deq_queue_i) == lane_t'(l)), .s_deq_ready_o(deq_ready[l]),
         .s_deq_queue_i(in_lane(s_deq_queue_i)), .s_deq_take_i,
-        .m_left_valid_o(left_valid[l]), .m_left_queue_o(lane_left_queue), .m_left_flow_o(lane_left_flow), .m_left_desc_o(left_desc[l]),
-        .m_left_len_o(lane_left_len), .m_left_bytes_o(left_bytes[l]), .m_left_more_o(left_more[l]),
-        .s_verdict_valid_i(verdict_valid[l]), .s_verdict_drop_i,
+        .m_left_o(lane_left[l]), .m_left_queue_o(lane_left_queue), .m_left_flow_o(lane_left_flow), .m_left_desc_o(left_desc[l]),
+        .s_verdict_i(lane_verdict),
         .m_drop_valid_o(drop_valid[l]), .m_drop_ready_i(drop_take[l]), .m_drop_desc_o(drop_desc[l]),
         .m_drop_queue_o(lane_drop_queue), .m_drop_len_o(lane_drop_len),
         .ev_valid_o(ev_valid_o[l]), .ev_event_o(ev_event_o[l]), .ev_queue_o(lane_ev_queue), .ev_flow_o(lane_ev_flow),
         .ev_len_o(lane_ev_len),
         .s_cfg_i(lane_cfg), .s_cfg_queue_i(in_lane(s_cfg_queue_i)),
+        .s_look_valid_i(s_look_valid_i && lane_of(s_look_queue_i) == lane_t'(l)), .s_look_ready_o(look_ready[l]),
+        .s_look_queue_i(in_lane(s_look_queue_i)), .m_look_o(looks[l]),
         .pool_over_i(pool_over_q), .pool_packets_o(packets[l])
     );
 
     always_comb begin
       lane_cfg       = s_cfg_i;
       lane_cfg.valid = s_cfg_i.valid && lane_of(s_cfg_queue_i) == lane_t'(l);
+      lane_verdict   = '{valid: verdict_valid[l], drop: s_verdict_i.drop};
     end
 
     assign done[l]         = lane_init;
     assign active_queue[l] = queue_of(lane_active_queue, lane_t'(l));
     assign active_len[l]   = lane_active_len;
     assign left_queue[l]   = queue_of(lane_left_queue, lane_t'(l));
-    assign left_len[l]     = lane_left_len;
     assign drop_queue[l]   = queue_of(lane_drop_queue, lane_t'(l));
     assign drop_len[l]     = lane_drop_len;
     assign left_flow[l]    = flow_of(lane_left_flow, lane_t'(l));
@@ -185,27 +190,25 @@ module pst_fq
 
   assign init_done_o    = done == '1;
   assign s_enq_ready_o  = enq_ready[lane_of(s_enq_queue_i)];
+  assign s_look_ready_o = look_ready[lane_of(s_look_queue_i)];
   assign s_deq_ready_o  = deq_ready == '1;
-  assign m_left_valid_o = left_valid != '0;
 
   // Looks are one at a time and take as long in each lane, so one packet leaves in a cycle.
   always_comb begin
     m_left_queue_o = '0;
     m_left_flow_o  = '0;
     m_left_desc_o  = '0;
-    m_left_len_o   = '0;
-    m_left_bytes_o = '0;
-    m_left_more_o  = 1'b0;
+    m_left_o       = '0;
+    m_look_o       = '0;
     sum            = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (left_valid[l]) begin
+      if (lane_left[l].valid) begin
+        m_left_o       |= lane_left[l];
         m_left_queue_o |= left_queue[l];
         m_left_flow_o  |= left_flow[l];
         m_left_desc_o  |= left_desc[l];
-        m_left_len_o   |= left_len[l];
-        m_left_bytes_o |= left_bytes[l];
-        m_left_more_o  |= left_more[l];
       end
+      if (looks[l].valid) m_look_o = looks[l];
       sum += packets[l];
     end
   end
@@ -257,7 +260,7 @@ module pst_fq
 
   always_comb begin
     verdict_valid = '0;
-    verdict_valid[order_lane] = s_verdict_valid_i;
+    verdict_valid[order_lane] = s_verdict_i.valid;
   end
 
   pst_fifo #(
@@ -265,7 +268,7 @@ module pst_fq
   ) u_order (
       .clk_i, .rst_i,
       .s_valid_i(d2_q && s_deq_take_i), .s_ready_o(unused_order_ready), .s_data_i(d2_lane_q),
-      .m_valid_o(order_valid), .m_ready_i(s_verdict_valid_i), .m_data_o(order_lane),
+      .m_valid_o(order_valid), .m_ready_i(s_verdict_i.valid), .m_data_o(order_lane),
       .level_o(unused_order_level)
   );
 
@@ -287,10 +290,13 @@ module pst_fq
   end
 
 `ifndef SYNTHESIS
+  logic [Lanes-1:0] left_valid;
+  always_comb for (int unsigned l = 0; l < Lanes; l++) left_valid[l] = lane_left[l].valid;
+
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_one_leaves : assert ($countones(left_valid) <= 1);
-      if (s_verdict_valid_i) a_a_packet_left : assert (order_valid) else $error("a verdict before its packet left");
+      if (s_verdict_i.valid) a_a_packet_left : assert (order_valid) else $error("a verdict before its packet left");
       if (d2_q && s_deq_take_i) a_order_has_room : assert (unused_order_ready) else $error("too many packets wait for their verdict");
     end
   end

@@ -43,16 +43,12 @@ module pst_fq_lane
     output logic                         s_deq_ready_o,        // s_deq_valid_i only if it was high one cycle before
     input  logic [     QueueIdWidth-1:0] s_deq_queue_i,
     input  logic                         s_deq_take_i,
-    output logic                         m_left_valid_o,       // one cycle after the take
+    output pst_fq_ports_pkg::left_t      m_left_o,             // one cycle after the take; more: as it was two cycles before it
     output logic [     QueueIdWidth-1:0] m_left_queue_o,
     output logic [        FlowWidth-1:0] m_left_flow_o,
     output logic [      DescIdWidth-1:0] m_left_desc_o,
-    output len_t                         m_left_len_o,
-    output logic [   FlowBytesWidth-1:0] m_left_bytes_o,       // left behind in its flow
-    output logic                         m_left_more_o,        // packets are left in its queue: as it was two cycles before the take
     // what became of it, in the order in which packets left, at any time after m_left
-    input  logic                         s_verdict_valid_i,
-    input  logic                         s_verdict_drop_i,
+    input  pst_fq_ports_pkg::verdict_t   s_verdict_i,
     // a packet was dropped, at the tail or at the head of its flow: its page is free again
     output logic                         m_drop_valid_o,
     input  logic                         m_drop_ready_i,
@@ -68,6 +64,11 @@ module pst_fq_lane
     // settings of a queue, after init_done_o; taken at once
     input  pst_fq_ports_pkg::cfg_t       s_cfg_i,
     input  logic [     QueueIdWidth-1:0] s_cfg_queue_i,
+    // a look into a queue, which goes where no operation is; answered 4 cycles later. What is staged is not in it
+    input  logic                         s_look_valid_i,
+    output logic                         s_look_ready_o,
+    input  logic [     QueueIdWidth-1:0] s_look_queue_i,
+    output pst_fq_ports_pkg::look_t      m_look_o,
     // the pool
     input  logic                         pool_over_i,          // there are more packets in all queues than there may be
     output logic [     PacketsWidth-1:0] pool_packets_o        // in the queues of this lane, without staged ones
@@ -237,7 +238,9 @@ module pst_fq_lane
 
   // --- p1 to p3: settings, valve, and what the operation does with its flow
 
-  setting_t setting3;
+  setting_t setting3, setting4_q;
+  queue_t p1_queue;      // whose words are read: of the operation, or of a look where there is none
+  logic look1, look2_q, look3_q, look4_q;
   logic valve3, p5_far_q, p5_far_we_q;
   queue_t p5_queue_q;
   logic accept3, append3, pop3, rotate3, remove3, release3;
@@ -252,8 +255,19 @@ module pst_fq_lane
       .we_i(walk || s_cfg_i.valid), .waddr_i(walk ? walk_queue : s_cfg_queue_i),
       .wdata_i(walk ? setting_t'{quantum: len_t'(DefaultQuantum), packets: '1, bytes: '1}
                : setting_t'{quantum: s_cfg_i.quantum, packets: s_cfg_i.limit_packets, bytes: s_cfg_i.limit_bytes}),
-      .re_i(1'b1), .raddr_i(p1_q.queue_id), .rdata_o(setting3)
+      .re_i(1'b1), .raddr_i(p1_queue), .rdata_o(setting3)
   );
+
+  assign s_look_ready_o = !p1_q.valid && init_done_o;
+  assign look1          = s_look_valid_i && s_look_ready_o;
+  assign p1_queue       = p1_q.valid ? p1_q.queue_id : s_look_queue_i;
+
+  always_ff @(posedge clk_i) begin
+    look2_q    <= look1 && !rst_i;
+    look3_q    <= look2_q && !rst_i;
+    look4_q    <= look3_q && !rst_i;
+    setting4_q <= setting3;
+  end
 
   pst_ram_write_first #(
       .Width(1), .Depth(Queues), .Style(RamStyle)
@@ -279,7 +293,8 @@ module pst_fq_lane
   logic accept4_q, append4_q, pop4_q, rotate4_q, remove4_q, release4_q, of_queue4;
   logic next_visit4, next_drop4, next_old4, new_any4, more4, far4;
   flow_t next_flow4, new_head4;
-  logic [PacketsWidth-1:0] total_q;
+  logic [PacketsWidth-1:0] total_q, packets4;
+  logic [QueueBytesWidth-1:0] bytes4;
 
   always_ff @(posedge clk_i) begin
     p4_q       <= p3_q;
@@ -306,14 +321,24 @@ module pst_fq_lane
       .Queues(Queues), .Flows(Flows), .PacketsWidth(PacketsWidth), .RamStyle(RamStyle)
   ) u_lists (
       .clk_i, .rst_i, .init_done_o(lists_done), .pool_over_i,
-      .p1_valid_i(p1_q.valid && p1_q.op != OpAsk), .p1_queue_i(p1_q.queue_id), .p2_flow_i(p2_q.flow),
+      .p1_valid_i((p1_q.valid && p1_q.op != OpAsk) || look1), .p1_queue_i(p1_queue), .p2_flow_i(p2_q.flow),
       .p3_op_i(p3_q.op), .p3_pop_i(pop3), .p3_len_i(len3), .p3_limit_packets_i(setting3.packets), .p3_limit_bytes_i(setting3.bytes),
       .p4_valid_i(of_queue4), .p4_op_i(p4_q.op), .p4_flow_i(p4_q.flow), .p4_old_i(p4_q.old),
       .p4_append_i(append4_q), .p4_pop_i(pop4_q), .p4_rotate_i(rotate4_q), .p4_remove_i(remove4_q),
       .p4_len_i(p4_q.len), .p4_bytes_i(p4_bytes_q),
       .next_visit_o(next_visit4), .next_drop_o(next_drop4), .next_flow_o(next_flow4), .next_old_o(next_old4),
-      .new_any_o(new_any4), .new_head_o(new_head4), .more_o(more4), .far_o(far4)
+      .new_any_o(new_any4), .new_head_o(new_head4), .more_o(more4), .far_o(far4), .packets_o(packets4), .bytes_o(bytes4)
   );
+
+  // What is more than the widths of a queue's limits hold is their largest number.
+  always_ff @(posedge clk_i) begin
+    m_look_o.valid         <= look4_q && !rst_i;
+    m_look_o.packets       <= 32'(packets4) >= 32'(2 ** LimitPacketsWidth) ? '1 : LimitPacketsWidth'(packets4);
+    m_look_o.bytes         <= bytes4[QueueBytesWidth-1:LimitBytesWidth] != '0 ? '1 : bytes4[LimitBytesWidth-1:0];
+    m_look_o.quantum       <= setting4_q.quantum;
+    m_look_o.limit_packets <= setting4_q.packets;
+    m_look_o.limit_bytes   <= setting4_q.bytes;
+  end
 
   // --- p5: results go out
 
@@ -441,13 +466,10 @@ module pst_fq_lane
   end
 
   assign s_deq_ready_o  = deq_ready_q;
-  assign m_left_valid_o = d3_valid_q;
+  assign m_left_o       = '{valid: d3_valid_q, len: staged3_q.len, bytes: staged3_q.bytes, more: more3_q};
   assign m_left_queue_o = d3_queue_q;
   assign m_left_flow_o  = staged3_q.flow;
   assign m_left_desc_o  = staged3_q.desc;
-  assign m_left_len_o   = staged3_q.len;
-  assign m_left_bytes_o = staged3_q.bytes;
-  assign m_left_more_o  = more3_q;
   assign taken_push = '{
       queue_id: d4_queue_q, flow: d4_flow_q, old: d4_old_q, len: d4_len_q, new_any: new_any_d4, new_head: new_head_d4
   };
@@ -465,7 +487,7 @@ module pst_fq_lane
       .Width(1), .Depth(TakenDepth)
   ) u_verdicts (
       .clk_i, .rst_i,
-      .s_valid_i(s_verdict_valid_i), .s_ready_o(unused_verdict_ready), .s_data_i(s_verdict_drop_i),
+      .s_valid_i(s_verdict_i.valid), .s_ready_o(unused_verdict_ready), .s_data_i(s_verdict_i.drop),
       .m_valid_o(verdict_valid), .m_ready_i(resume_take), .m_data_o(verdict_drop),
       .level_o(unused_verdict_level)
   );
@@ -477,7 +499,7 @@ module pst_fq_lane
       if (staged_we_q) a_active_has_room : assert (unused_active_ready) else $error("FIFO of announcements overflows");
       if (drop_we_q) a_drop_has_room : assert (unused_drop_ready) else $error("FIFO of dropped packets overflows");
       if (d4_valid_q) a_taken_has_room : assert (unused_taken_ready) else $error("FIFO of taken packets overflows");
-      if (s_verdict_valid_i) a_verdicts_have_room : assert (unused_verdict_ready) else $error("more verdicts than packets that left");
+      if (s_verdict_i.valid) a_verdicts_have_room : assert (unused_verdict_ready) else $error("more verdicts than packets that left");
       if (s_deq_valid_i) a_look_when_ready : assert (deq_ready1_q) else $error("a look before s_deq_ready_o");
       if (s_cfg_i.valid) a_cleared_before_settings : assert (init_done_o) else $error("a setting before init_done_o");
     end

@@ -46,7 +46,10 @@ module pst_fq_lists
     output logic                         new_any_o,
     output logic [        FlowWidth-1:0] new_head_o,
     output logic                         more_o,           // packets are left in it
-    output logic                         far_o
+    output logic                         far_o,
+    // what its word said before, in p4, for a look that came with p1_valid_i and is no operation
+    output logic [     PacketsWidth-1:0] packets_o,
+    output logic [  QueueBytesWidth-1:0] bytes_o
 );
 
   localparam int unsigned SlackPackets = 64;
@@ -197,6 +200,8 @@ module pst_fq_lists
     new_any_o  = word_new.new_any;
     new_head_o = word_new.new_head;
     more_o     = word_new.packets != '0;
+    packets_o  = word.packets;
+    bytes_o    = word.bytes;
   end
 
 `ifndef SYNTHESIS

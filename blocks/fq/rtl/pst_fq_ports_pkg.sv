@@ -10,4 +10,27 @@ package pst_fq_ports_pkg;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
   } cfg_t;
 
+  // A packet that has left, beside its queue, flow and descriptor; and what became of it.
+  typedef struct packed {
+    logic                                  valid;
+    pst_pkg::len_t                         len;
+    logic [pst_fq_pkg::FlowBytesWidth-1:0] bytes;      // left behind in its flow
+    logic                                  more;       // packets are left in its queue
+  } left_t;
+
+  typedef struct packed {
+    logic                                  valid;
+    logic                                  drop;
+  } verdict_t;
+
+  // Answer of a look into a queue: packets and bytes in its flow queues, as far as the numbers go, and its settings.
+  typedef struct packed {
+    logic                                  valid;
+    logic [pst_pkg::LimitPacketsWidth-1:0] packets;
+    logic [pst_pkg::LimitBytesWidth-1:0]   bytes;
+    pst_pkg::len_t                         quantum;
+    logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
+    logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
+  } look_t;
+
 endpackage

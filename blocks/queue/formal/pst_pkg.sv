@@ -21,9 +21,10 @@ package pst_pkg;
     DropNoShare         = 4'd10,
     DropReadError       = 4'd11,
     DropWriteError      = 4'd13,
-    DropNoSubscriber    = 4'd14
+    DropNoSubscriber    = 4'd14,
+    DropFlowOverflow    = 4'd15
   } drop_e;
-  localparam int unsigned DropLast = 14;
+  localparam int unsigned DropLast = 15;
 
   // Per-queue limits: wide enough for every legal limit, so that occupancy cannot overflow.
   localparam int unsigned LimitPacketsWidth = 2;

@@ -79,7 +79,10 @@ class ModelCore final : public Core {
                                   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
                                   p.s_cfg_limit_packets_i,
                                   static_cast<std::uint8_t>(p.s_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
-                                  AqmSetting::of(p.s_cfg_aqm_i)};
+                                  AqmSetting::of(p.s_cfg_aqm_i),
+                                  0,
+                                  p.s_cfg_quantum_i};
+        model_.set_flow_limit(p.flow_limit_i ? p.flow_limit_i : UINT32_MAX);
         const HierarchySetting hierarchy{
             static_cast<HierarchySetting::What>(p.s_hierarchy_cfg_what_i),
             p.s_hierarchy_cfg_id_i,

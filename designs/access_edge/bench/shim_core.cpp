@@ -29,6 +29,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_enq_bucket_i = p.s_enq_bucket_i;
         }
         top.m_out_ready_i = p.m_out_ready_i;
+        top.flow_limit_i = p.flow_limit_i ? p.flow_limit_i : 0xFFFFFFFF;
         top.m_drop_ready_i = p.m_drop_ready_i;
         top.m_drop_head_ready_i = p.m_drop_head_ready_i;
         top.s_cfg_valid_i = p.s_cfg_valid_i;
@@ -38,6 +39,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_cfg_limit_packets_i = p.s_cfg_limit_packets_i;
             top.s_cfg_limit_bytes_i = p.s_cfg_limit_bytes_i;
             top.s_cfg_aqm_i = p.s_cfg_aqm_i;
+            top.s_cfg_quantum_i = p.s_cfg_quantum_i;
         }
         top.s_hierarchy_cfg_valid_i = p.s_hierarchy_cfg_valid_i;
         if (p.s_hierarchy_cfg_valid_i) {
@@ -65,6 +67,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
         p.ev_deq_queue_o = top.ev_deq_queue_o;
         p.ev_deq_len_o = top.ev_deq_len_o;
         p.m_drop_valid_o = top.m_drop_valid_o;
+        p.flow_packets_o = top.flow_packets_o;
         p.m_drop_desc_o = top.m_drop_desc_o;
         p.ev_valid_o = top.ev_valid_o;
         p.ev_reason_o = top.ev_reason_o;

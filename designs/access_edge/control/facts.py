@@ -34,6 +34,13 @@ class Sharing:
 
 
 @dataclass(frozen=True)
+class FlowQueues:
+    """How many flow queues there are behind all queues."""
+
+    queues: int
+
+
+@dataclass(frozen=True)
 class Facts:
     """A device by its own words. Settings take it like a configuration (penstock.designs.access_edge.settings.device)."""
 
@@ -53,6 +60,7 @@ class Facts:
     header_profiles: int = 0  # kinds of matches that it can look for in headers; 0: it does not find queues there
     header_entries: int = 0  # places for their keys
     prefix_levels: int = 0  # of the tree of prefixes; 0: there is none
+    flows: FlowQueues | None = None
     name: str = "of the device"
     own_scheduler: None = None  # registers do not tell of one
 
@@ -96,6 +104,7 @@ def ask(carrier: Carrier) -> Facts:
     hierarchy = Hierarchy(*sizes) if feature("hierarchy") else None
     headers = ("find_profiles", "find_entries", "find_prefix_levels") if feature("headers") else ()
     profiles, entries, levels = carrier.run(reads(registers.address(name) for name in headers)).tolist() if headers else (0, 0, 0)
+    flows = carrier.run(reads([registers.address("flows")])).tolist()[0] if feature("flows") else 0
     return Facts(
         block.minor,
         said["queues"],
@@ -113,6 +122,7 @@ def ask(carrier: Carrier) -> Facts:
         profiles,
         entries,
         levels,
+        FlowQueues(flows) if flows else None,
     )
 
 

@@ -90,6 +90,8 @@ inline constexpr std::uint32_t kDroppedWriteErrorPackets = 0x1d0;
 inline constexpr std::uint32_t kDroppedWriteErrorBytes = 0x1d8;
 inline constexpr std::uint32_t kDroppedNoSubscriberPackets = 0x1e0;
 inline constexpr std::uint32_t kDroppedNoSubscriberBytes = 0x1e8;
+inline constexpr std::uint32_t kDroppedFlowOverflowPackets = 0x1f0;
+inline constexpr std::uint32_t kDroppedFlowOverflowBytes = 0x1f8;
 inline constexpr std::uint32_t kNowRate = 0x200;
 inline constexpr std::uint32_t kNowBurst = 0x204;
 inline constexpr std::uint32_t kNowLimitPackets = 0x208;
@@ -126,6 +128,11 @@ inline constexpr std::uint32_t kFindMoves = 0x284;
 inline constexpr std::uint32_t kFindCount = 0x288;
 inline constexpr std::uint32_t kFindPrefixLevels = 0x290;
 inline constexpr std::uint32_t kFindRead = 0x294;
+inline constexpr std::uint32_t kFlows = 0x298;
+inline constexpr std::uint32_t kFlowPackets = 0x29c;
+inline constexpr std::uint32_t kFlowLimit = 0x2a0;
+inline constexpr std::uint32_t kQueueQuantum = 0x2a4;
+inline constexpr std::uint32_t kNowQuantum = 0x2a8;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -167,6 +174,7 @@ inline constexpr Field kFeaturesSojourn{18, 1};
 inline constexpr Field kFeaturesNodeCounters{19, 1};
 inline constexpr Field kFeaturesGuarantees{20, 1};
 inline constexpr Field kFeaturesHeaders{21, 1};
+inline constexpr Field kFeaturesFlows{22, 1};
 inline constexpr Field kNextValue{0, 32};
 inline constexpr Field kStatusInitDone{0, 1};
 inline constexpr Field kStatusBusy{1, 1};
@@ -248,6 +256,8 @@ inline constexpr Field kDroppedWriteErrorPacketsValue{0, 50};
 inline constexpr Field kDroppedWriteErrorBytesValue{0, 56};
 inline constexpr Field kDroppedNoSubscriberPacketsValue{0, 50};
 inline constexpr Field kDroppedNoSubscriberBytesValue{0, 56};
+inline constexpr Field kDroppedFlowOverflowPacketsValue{0, 50};
+inline constexpr Field kDroppedFlowOverflowBytesValue{0, 56};
 inline constexpr Field kNowRateMantissa{0, 16};
 inline constexpr Field kNowRateExponent{16, 6};
 inline constexpr Field kNowBurstCycles{0, 28};
@@ -297,6 +307,11 @@ inline constexpr Field kFindMovesValue{0, 32};
 inline constexpr Field kFindCountValue{0, 50};
 inline constexpr Field kFindPrefixLevelsValue{0, 32};
 inline constexpr Field kFindReadValue{0, 32};
+inline constexpr Field kFlowsValue{0, 32};
+inline constexpr Field kFlowPacketsPackets{0, 32};
+inline constexpr Field kFlowLimitPackets{0, 32};
+inline constexpr Field kQueueQuantumBytes{0, 14};
+inline constexpr Field kNowQuantumBytes{0, 14};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -315,7 +330,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x1000c;
+inline constexpr std::uint32_t kVersionValue = 0x1000d;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -357,6 +372,8 @@ inline constexpr std::uint32_t kFindValueValue = 0x0;
 inline constexpr std::uint32_t kFindKey0Value = 0x0;
 inline constexpr std::uint32_t kFindKey1Value = 0x0;
 inline constexpr std::uint32_t kFindKey2Value = 0x0;
+inline constexpr std::uint32_t kFlowLimitPackets = 0xffffffff;
+inline constexpr std::uint32_t kQueueQuantumBytes = 0x0;
 
 }  // namespace resets
 
@@ -407,14 +424,15 @@ inline constexpr std::uint32_t kCommandFindSeparator = 26;
 inline constexpr std::uint32_t kCommandFindInterval = 27;
 inline constexpr std::uint32_t kCommandFindBank = 28;
 inline constexpr std::uint32_t kCommandFindRead = 29;
+inline constexpr std::uint32_t kCommandFlowWord = 30;
 
 }  // namespace values
 
 // Drop reasons by their number; 0 is a frame that goes on.
-inline constexpr unsigned kDropReasons = 15;
+inline constexpr unsigned kDropReasons = 16;
 inline constexpr std::array<const char*, kDropReasons> kDropNames = {
     "",    "runt", "oversize", "bad_queue_id", "bad_frame", "no_page",     "tail_drop_packets", "tail_drop_bytes",
-    "aqm", "",     "no_share", "read_error",   "",          "write_error", "no_subscriber"};
+    "aqm", "",     "no_share", "read_error",   "",          "write_error", "no_subscriber",     "flow_overflow"};
 // The device's counters of each, 8 bytes each.
 struct DropCounters {
     std::uint32_t packets, bytes;
@@ -434,6 +452,7 @@ inline constexpr std::array<DropCounters, kDropReasons> kDropCounters = {
      {registers::kDroppedReadErrorPackets, registers::kDroppedReadErrorBytes},
      {0, 0},
      {registers::kDroppedWriteErrorPackets, registers::kDroppedWriteErrorBytes},
-     {registers::kDroppedNoSubscriberPackets, registers::kDroppedNoSubscriberBytes}}};
+     {registers::kDroppedNoSubscriberPackets, registers::kDroppedNoSubscriberBytes},
+     {registers::kDroppedFlowOverflowPackets, registers::kDroppedFlowOverflowBytes}}};
 
 }  // namespace penstock::access_edge

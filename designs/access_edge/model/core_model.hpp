@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "blocks/aqm/model/aqm_model.hpp"
+#include "blocks/common/model/settings.hpp"
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
@@ -36,6 +38,7 @@ struct CoreSetting {
     std::uint8_t exponent = 0;
     AqmSetting aqm{};
     std::uint8_t share_class = 0;  // for the admission, which is before the core
+    std::uint16_t quantum = 0;     // with flow queues: bytes of a flow's turn; 0: the largest packet
 };
 
 // No hierarchy: what leaves the output FIFO leaves the core.
@@ -213,7 +216,10 @@ class CoreModel {
                 if (packet.reason == 0) schedule_.accepted(now, packet.queue, packet.length, manager_.bytes(packet.queue));
         });
         if (setting) {
-            manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes);
+            if constexpr (kFlows)
+                manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes, setting->quantum);
+            else
+                manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes);
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
             if constexpr (kJudges) judge_.set(now, setting->queue, setting->aqm);
         }
@@ -254,6 +260,26 @@ class CoreModel {
     }
 
     const QueueState& queue(std::uint32_t queue) const { return records_[queue].queue; }
+    // What a look into a queue finds: packets and bytes; with flow queues those in them.
+    std::pair<std::uint32_t, std::uint32_t> backlog(std::uint32_t queue) const {
+        if constexpr (kFlows)
+            return {std::min<std::uint32_t>(manager_.lanes().packets_of(queue), settings::kMostLimitPackets),
+                    std::min<std::uint32_t>(manager_.lanes().bytes_of(queue), settings::kMostLimitBytes)};
+        else
+            return {records_[queue].queue.packets, records_[queue].queue.bytes};
+    }
+    // With flow queues: most packets in all of them; how many there are; bytes of a flow's turn in a queue.
+    void set_flow_limit([[maybe_unused]] std::uint32_t packets) {
+        if constexpr (kFlows) manager_.set_limit(packets);
+    }
+    std::uint32_t flow_packets() const {
+        if constexpr (kFlows) return manager_.lanes().packets();
+        return 0;
+    }
+    std::uint32_t quantum([[maybe_unused]] std::uint32_t queue) const {
+        if constexpr (kFlows) return manager_.lanes().setting_of(queue).quantum;
+        return 0;
+    }
     // How long the first packet of a queue has been in it, cycles since its tick began; 0 without a packet, or without time stamps.
     std::int64_t head_sojourn([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] std::int64_t now) const {
         if constexpr (kJudges && !kFlows)

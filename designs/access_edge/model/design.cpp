@@ -41,10 +41,17 @@ std::vector<std::uint64_t> found_in_headers(Device& device) {
 
 class AccessEdge final : public DeviceKind {
   public:
-    AccessEdge(std::uint32_t queues, DeviceMaker make) : make_(std::move(make)) {
+    // flows: there are flow queues.
+    AccessEdge(std::uint32_t queues, bool flows, DeviceMaker make) : make_(std::move(make)) {
         statement_.queues = queues;
         statement_.payload = Payload::EcnMark;
         statement_.queue_reasons = {static_cast<std::uint8_t>(Drop::Aqm)};
+        if (flows) {
+            statement_.order = Order::Free;
+            statement_.pages = true;
+            statement_.late = static_cast<std::uint8_t>(Drop::FlowOverflow);
+            statement_.queue_reasons.push_back(*statement_.late);
+        }
         statement_.drop_reasons.assign(std::begin(access_edge::kDropNames), std::end(access_edge::kDropNames));
     }
 
@@ -104,6 +111,7 @@ std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& e
     if (!model && library.empty()) bad_job("device.library is empty");
     const auto queues = static_cast<std::uint32_t>(device.integer("queues", 1, 1 << 24));
     const QueueId queue_id = take_queue_id(device);
+    const bool flows = device.boolean("flows", false);
     std::vector<PagePool> pools;
     for (Table& memory : device.tables("memories")) {
         if (model) pools.emplace_back();
@@ -111,9 +119,9 @@ std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& e
     }
     if (model) {
         const auto make = std::any_cast<ModelMaker>(*provided("designs/access_edge/model/device"));
-        return std::make_shared<AccessEdge>(queues, make(device.table("model"), queues, queue_id, pools));
+        return std::make_shared<AccessEdge>(queues, flows, make(device.table("model"), queues, queue_id, pools));
     }
-    return std::make_shared<AccessEdge>(queues, [library, queue_id](const Environment& around) -> std::unique_ptr<Device> {
+    return std::make_shared<AccessEdge>(queues, flows, [library, queue_id](const Environment& around) -> std::unique_ptr<Device> {
         return std::make_unique<RtlDevice>(library, std::make_unique<AccessEdgeFace>(queue_id), 1, 1, around);
     });
 }

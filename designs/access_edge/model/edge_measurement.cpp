@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "designs/access_edge/model/flow_tally.hpp"
 #include "designs/access_edge/model/hierarchy_tally.hpp"
 #include "designs/access_edge/model/lateness.hpp"
 #include "designs/access_edge/model/model.hpp"
@@ -33,8 +34,9 @@ struct LatenessSettings {
 
 class EdgeMeasurement final : public OwnMeasurement {
   public:
-    EdgeMeasurement(Statement statement, std::optional<LatenessSettings> lateness, const HierarchyPlaces& hierarchy)
-        : statement_(std::move(statement)), settings_(std::move(lateness)) {
+    EdgeMeasurement(Statement statement, std::optional<LatenessSettings> lateness, const HierarchyPlaces& hierarchy,
+                    std::optional<FlowTally> flows)
+        : statement_(std::move(statement)), settings_(std::move(lateness)), flows_(std::move(flows)) {
         if (hierarchy.queues_per_subscriber) hierarchy_ = std::make_unique<HierarchyTally>(hierarchy);
     }
 
@@ -45,22 +47,27 @@ class EdgeMeasurement final : public OwnMeasurement {
     }
     void begin() override {
         if (hierarchy_) hierarchy_->begin();
+        if (flows_) flows_->begin();
     }
     void arrived(std::int64_t last_bit, const Frame& frame) override {
         if (hierarchy_) hierarchy_->arrived(last_bit, frame.queue, frame.length);
     }
     void accepted(std::int64_t cycle, const Frame& frame, std::uint32_t slot) override {
         if (lateness_) lateness_->enqueued(cycle, frame.queue, slot, frame.length);
+        if (flows_) flows_->accepted(frame, slot);
     }
     void dropped(std::int64_t cycle, const Frame& frame, unsigned reason) override {
         if (hierarchy_) hierarchy_->dropped(cycle, frame.queue, frame.length, reason);
+        if (flows_) flows_->dropped(frame);
     }
     void marked(std::int64_t cycle, const Frame& frame) override {
         if (hierarchy_) hierarchy_->marked(cycle, frame.queue);
+        if (flows_) flows_->marked(frame);
     }
     const char* departed(std::int64_t first_bit, const Frame& frame, std::uint32_t slot, std::uint32_t length,
                          std::uint32_t latency) override {
         if (hierarchy_) hierarchy_->departed(first_bit, frame.queue, length, latency);
+        if (flows_) flows_->departed(first_bit, slot, length, latency);
         if (!lateness_ || lateness_->departed(first_bit, slot)) return nullptr;
         ++early_;
         return "leaves before its earliest departure time";
@@ -77,6 +84,7 @@ class EdgeMeasurement final : public OwnMeasurement {
             result["early"] = early_;
             result["lateness"] = lateness_counts();
         }
+        if (flows_) result["flows"] = flow_columns();
         if (!hierarchy_) return;
         nb::dict levels;
         levels["subscribers"] = level_arrays(hierarchy_->levels()[0]);
@@ -158,8 +166,47 @@ class EdgeMeasurement final : public OwnMeasurement {
         return dict;
     }
 
+    // A column for each thing that is known of a flow; latencies of the frames that were kept, one flow's behind the other's.
+    nb::dict flow_columns() const {
+        const std::vector<FlowTally::Flow>& flows = flows_->flows();
+        const auto each = [&](auto value) {
+            return column<std::int64_t>(flows.size(), [&](std::uint32_t i) { return static_cast<std::int64_t>(value(flows[i])); });
+        };
+        nb::dict dict;
+        dict["queue"] = each([](const auto& flow) { return flow.queue; });
+        dict["in_packets"] = each([](const auto& flow) { return flow.in.packets; });
+        dict["in_bytes"] = each([](const auto& flow) { return flow.in.bytes; });
+        dict["out_packets"] = each([](const auto& flow) { return flow.out.packets; });
+        dict["out_bytes"] = each([](const auto& flow) { return flow.out.bytes; });
+        dict["measured_bytes"] = each([](const auto& flow) { return flow.out.bytes - flow.out_begun; });
+        dict["drop_packets"] = each([](const auto& flow) { return flow.dropped.packets; });
+        dict["marked_packets"] = each([](const auto& flow) { return flow.marked; });
+        dict["latency_sum"] = each([](const auto& flow) { return flow.latency_sum; });
+        dict["latency_max"] = each([](const auto& flow) { return flow.latency_max; });
+        dict["first_departure"] = each([](const auto& flow) { return flow.first_departure; });
+        dict["last_departure"] = each([](const auto& flow) { return flow.last_departure; });
+        dict["ip"] = each([](const auto& flow) { return flow.headers.ip; });
+        dict["protocol"] = each([](const auto& flow) { return flow.headers.protocol; });
+        dict["ports"] = each([](const auto& flow) { return flow.headers.transport_word; });
+        dict["ethertype"] = each([](const auto& flow) { return flow.headers.ethertype; });
+        std::vector<std::uint8_t> addresses(flows.size() * 32);
+        std::vector<std::uint32_t> latency;
+        for (std::size_t i = 0; i < flows.size(); ++i) {
+            std::copy(flows[i].headers.source.begin(), flows[i].headers.source.end(), addresses.begin() + static_cast<long>(32 * i));
+            std::copy(flows[i].headers.destination.begin(), flows[i].headers.destination.end(),
+                      addresses.begin() + static_cast<long>(32 * i + 16));
+            latency.insert(latency.end(), flows[i].latency.begin(), flows[i].latency.end());
+        }
+        dict["kept"] = each([](const auto& flow) { return flow.latency.size(); });
+        dict["addresses"] = to_array(std::move(addresses), 32);
+        dict["latency"] = to_array(std::move(latency));
+        dict["others"] = flows_->others();
+        return dict;
+    }
+
     Statement statement_;
     std::optional<LatenessSettings> settings_;
+    std::optional<FlowTally> flows_;
     std::unique_ptr<Lateness> lateness_;
     std::unique_ptr<HierarchyTally> hierarchy_;
     std::uint64_t early_ = 0;  // frames that left before their earliest departure time
@@ -276,8 +323,14 @@ std::unique_ptr<OwnMeasurement> edge_measurement(Table& job, const Statement& st
     HierarchyPlaces hierarchy;
     if (job.has("lateness")) lateness = lateness_settings(job.table("lateness"), statement.queues, environment);
     if (job.has("hierarchy")) hierarchy = hierarchy_places(job.table("hierarchy"), statement.queues, environment);
-    if (!lateness && !hierarchy.queues_per_subscriber) return nullptr;
-    return std::make_unique<EdgeMeasurement>(statement, std::move(lateness), hierarchy);
+    std::optional<FlowTally> flows;
+    if (job.has("flows")) {
+        Table given = job.table("flows");
+        flows.emplace(environment.seed, static_cast<std::uint32_t>(given.integer("most", 1, 1 << 24)));
+        given.done();
+    }
+    if (!lateness && !hierarchy.queues_per_subscriber && !flows) return nullptr;
+    return std::make_unique<EdgeMeasurement>(statement, std::move(lateness), hierarchy, std::move(flows));
 }
 
 }  // namespace penstock

@@ -18,7 +18,7 @@ namespace penstock {
 // Flow queues of a core; none: a queue manager.
 struct FlowSizes {
     std::uint32_t flows = 0, lanes = 2, age_cycles = 64;
-    std::uint32_t quantum = 1514;  // bytes of a flow's turn
+    std::uint32_t quantum = 1514;  // bytes of a flow's turn where a queue's setting is 0
 };
 
 template <typename Record>
@@ -62,6 +62,7 @@ class FlowManager {
 
     void begin_cycle() {
         input_ = idle();
+        input_.pool = limit_;
         input_.look = look_;
         offered_.reset();
         dropped_.reset();
@@ -93,18 +94,20 @@ class FlowManager {
     // What became of the packet that was taken before all others without a verdict.
     void verdict(bool drop) { input_.verdict = drop; }
 
-    void set(std::uint32_t queue, std::uint16_t packets, std::uint32_t bytes) {
+    void set(std::uint32_t queue, std::uint16_t packets, std::uint32_t bytes, std::uint32_t quantum) {
         records_[queue].queue.limit_packets = packets;
         records_[queue].queue.limit_bytes = bytes;
-        input_.setting = Fq::Setting{queue, {quantum_, packets, bytes}};
+        input_.setting = Fq::Setting{queue, {quantum ? quantum : quantum_, packets, bytes}};
     }
+    // Most packets in all flow queues.
+    void set_limit(std::uint32_t packets) { limit_ = packets; }
 
     // The event of this cycle: a packet is dropped, or one comes in.
     template <typename Decided>
     void decide(std::int64_t, Decided&& decided) {
         if (dropped_) {
             const Packet packet{dropped_->packet.desc, dropped_->queue, static_cast<std::uint16_t>(dropped_->packet.len),
-                                static_cast<std::uint8_t>(Drop::TailDropPackets), tags_[dropped_->packet.desc]};
+                                static_cast<std::uint8_t>(Drop::FlowOverflow), tags_[dropped_->packet.desc]};
             count(packet.queue, -1, packet.length);
             note_dropped(packet);
             decided(packet);
@@ -186,7 +189,7 @@ class FlowManager {
 
     Record* records_;
     FqLanes lanes_;
-    std::uint32_t quantum_;
+    std::uint32_t quantum_, limit_ = UINT32_MAX;
     bool passes_;
     std::vector<std::uint64_t> tags_;  // by descriptor
     SmallFifo<Packet, kInDepth> in_;

@@ -30,7 +30,7 @@ class AccessEdgeFace final : public PinFace {
     }
     unsigned event_ports() const override { return kPinEvents; }
     bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) override {
-        const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o}; };
+        const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o, p.page_o}; };
         if (events[kClassify].valid_o) observer.classified(now, fate(events[kClassify]));
         if (events[kEnqueue].valid_o) observer.enqueued(now, fate(events[kEnqueue]));
         if (events[kDequeue].valid_o) observer.dequeued(now, fate(events[kDequeue]), events[kDequeue].mark_o);

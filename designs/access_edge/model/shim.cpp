@@ -58,10 +58,11 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
 #endif
         }
         // Classify, enqueue, dequeue, output: PinEvent of pin_face.hpp.
-        p.ev[0] = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o, 0};
-        p.ev[1] = {top.ev_enqueue_queue_o, top.ev_enqueue_len_o, top.ev_enqueue_valid_o, top.ev_enqueue_reason_o, 0};
-        p.ev[2] = {top.ev_dequeue_queue_o, top.ev_dequeue_len_o, top.ev_dequeue_valid_o, top.ev_dequeue_reason_o, top.ev_dequeue_mark_o};
-        p.ev[3] = {top.ev_output_queue_o, top.ev_output_len_o, top.ev_output_valid_o, top.ev_output_reason_o, 0};
+        p.ev[0] = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o, 0, 0};
+        p.ev[1] = {top.ev_enqueue_queue_o, top.ev_enqueue_len_o, top.ev_enqueue_valid_o, top.ev_enqueue_reason_o, 0, top.ev_enqueue_page_o};
+        p.ev[2] = {top.ev_dequeue_queue_o,  top.ev_dequeue_len_o,  top.ev_dequeue_valid_o,
+                   top.ev_dequeue_reason_o, top.ev_dequeue_mark_o, top.ev_dequeue_page_o};
+        p.ev[3] = {top.ev_output_queue_o, top.ev_output_len_o, top.ev_output_valid_o, top.ev_output_reason_o, 0, 0};
         sample_registers(top, p);
         for (unsigned m = 0; m < PST_MEMORIES; ++m) sample_memory<PST_ADDR_WIDTH>(top, m, p.axi[m]);
         p.now_o = top.now_o;

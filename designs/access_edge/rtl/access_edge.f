@@ -5,6 +5,7 @@
 -f ../../../blocks/count/rtl/count.f
 -f access_edge_control.f
 -f access_edge_core.f
+pst_access_edge_buckets.sv
 pst_access_edge_scan.sv
 pst_access_edge_nodes.sv
 pst_access_edge_drain.sv

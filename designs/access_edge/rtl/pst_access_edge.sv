@@ -8,6 +8,7 @@
 module pst_access_edge
   import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropNoPage, pst_pkg::DropTailDropBytes,
       pst_pkg::DropAqm, pst_pkg::DropNoShare, pst_pkg::DropReadError, pst_pkg::DropWriteError, pst_pkg::DropNoSubscriber,
+      pst_pkg::DropFlowOverflow,
       pst_pkg::DropLast, pst_pkg::LimitPacketsWidth, pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::shaper_cfg_t,
       pst_pkg::AlphaWidth;
   import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::weight_t, pst_hierarchy_pkg::guarantee_t, pst_hierarchy_pkg::setting_e;
@@ -42,6 +43,9 @@ module pst_access_edge
     parameter int unsigned               FindProfiles = 0,                      // queues are found in headers, by so many profiles; 0..15
     parameter int unsigned               FindEntries = 1024,                    // FindProfiles > 0: places for keys, see pst_lookup
     parameter int unsigned               FindPrefixLevels = 0,                  // FindProfiles > 0: of pst_lookup_prefix; 0: no prefixes
+    parameter int unsigned               Flows = 0,                             // flow queues (pst_fq) behind queues; 0: none
+    parameter int unsigned               FlowLanes = 2,                         // Flows > 0: lanes, 1, 2 or 4
+    parameter int unsigned               FlowAgeCycles = 64,                    // Flows > 0: see pst_access_edge_core
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -156,7 +160,7 @@ module pst_access_edge
   logic find_op_ready;
   pst_access_edge_ports_pkg::find_ask_t find_ask;
   pst_access_edge_ports_pkg::find_done_t find_done;
-  pst_control_pkg::find_t find;
+  pst_control_pkg::find_t find, find_shown;
 
   if (FindProfiles != 0) begin : g_find
     pst_find_queue #(
@@ -174,6 +178,7 @@ module pst_access_edge
         .m_done_valid_o(find_done.valid), .m_done_o(find_done.done), .keys_o(find.keys), .moves_o(find.moves),
         .count_index_i(find_ask.item[7:0]), .count_o(find.count)
     );
+    assign find.flow_packets = '0;    // of others, see find_shown
 
     always_ff @(posedge clk_i) begin
       if (find_done.valid && find_done.done.done == pst_lookup_pkg::DoneRead) find.read <= find_done.done.value;
@@ -309,6 +314,30 @@ module pst_access_edge
     assign unused_share = ^{read.class_valid, share_cfg};
   end
 
+  // ---- buckets of flows -----------------------------------------------------------------------------------------------
+
+  logic bucket_valid, bucket_ready;
+  pst_fq_pkg::bucket_t bucket;
+
+  if (Flows != 0) begin : g_buckets
+    pst_access_edge_buckets #(
+        .Frames(MaxOutstanding + 8)
+    ) u_buckets (
+        .clk_i, .rst_i,
+        .len_valid_i(rx_in_valid && rx_in_ready), .len_i(rx_in_len),
+        .beat_valid_i(data_valid && data_ready), .beat_data_i(data), .beat_last_i(data_last),
+        .seed_we_i(find_ask.flow_word), .seed_chunk_i(find_ask.item[11:6]), .seed_index_i(find_ask.item[5:0]),
+        .seed_word_i(pst_fq_pkg::bucket_t'(find_ask.value)),
+        .m_bucket_valid_o(bucket_valid), .m_bucket_ready_i(bucket_ready), .m_bucket_o(bucket)
+    );
+  end else begin : g_no_buckets
+    assign bucket_valid = 1'b1;
+    assign bucket       = '0;
+
+    logic unused_buckets;
+    assign unused_buckets = ^{bucket_ready, find_ask.flow_word};
+  end
+
   pst_page_pools #(
       .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
   ) u_pools (
@@ -440,6 +469,7 @@ module pst_access_edge
   assign ev_output_o.reason = DropReadError;
   assign ev_output_o.queue_  = 32'(tid);
   assign ev_output_o.len    = 16'(leave_len);
+  assign ev_output_o.page   = '0;
 
   // Between the fabric and the guards, as m_axi.
   pst_axi_pkg::write_req_t [Memories-1:0] f_write_req;
@@ -480,7 +510,8 @@ module pst_access_edge
       .clk_i, .rst_i, .stop_i(stop),
       .in_valid_i(s_axis_i.tvalid && init_done_q), .in_last_i(s_axis_i.tlast), .in_ready_o(in_open),
       .in_valid_o(open_valid), .in_ready_i(classify_ready),
-      .refused_i(ev_classify_o.valid && ev_classify_reason != DropNone), .enqueued_i(ev_enqueue_o.valid),
+      .refused_i(ev_classify_o.valid && ev_classify_reason != DropNone),
+      .enqueued_i(ev_enqueue_o.valid && decision.reason != DropFlowOverflow),
       .deq_valid_i(out.valid), .deq_ready_o(ready_deq_ready), .deq_valid_o(deq_valid), .deq_ready_i(deq_ready),
       .left_i(leave_valid && leave_ready && leave_last),
       .axi_i(moves),
@@ -489,7 +520,8 @@ module pst_access_edge
 
   // ---- queues and scheduler -------------------------------------------------------------------------------------------
 
-  logic core_cfg_ready;
+  logic core_cfg_ready, core_enq_ready;
+  logic [31:0] flow_packets;
   queue_id_t ev_queue, ev_deq_queue;
 
   pst_access_edge_ports_pkg::hierarchy_cfg_t hierarchy_cfg;
@@ -508,6 +540,14 @@ module pst_access_edge
   pst_access_edge_ports_pkg::back_t back;
   queue_id_t back_id, back_parent;
 
+  always_comb begin
+    find_shown              = find;
+    find_shown.flow_packets = flow_packets;
+  end
+
+  // A frame waits for its bucket.
+  assign enq_ready           = core_enq_ready && bucket_valid;
+  assign bucket_ready        = enq_valid && core_enq_ready;
   assign ready.cfg           = core_cfg_ready && init_done_q;
   assign ready.hierarchy_cfg = core_hierarchy_cfg_ready && init_done_q;
   assign ready.find_op       = find_op_ready;
@@ -525,11 +565,14 @@ module pst_access_edge
       .ToleranceCycles(ToleranceCycles), .Aqm(Aqm),
       .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
-      .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .Flows(Flows), .FlowLanes(FlowLanes), .FlowAgeCycles(FlowAgeCycles),
+      .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
-      .s_enq_i('{valid: enq_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], bucket: '0}),
-      .s_enq_ready_o(enq_ready),
+      .s_enq_i('{
+          valid: enq_valid && bucket_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], bucket: bucket
+      }),
+      .s_enq_ready_o(core_enq_ready),
       .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
       .m_out_o(out), .m_out_ready_i(ready_deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc),
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
@@ -541,12 +584,16 @@ module pst_access_edge
       .m_read_o(back), .m_read_parent_o(back_parent),
       .s_hierarchy_cfg_i(core_hierarchy_cfg), .s_hierarchy_cfg_ready_o(core_hierarchy_cfg_ready),
       .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_parent_i(hierarchy_cfg_parent),
+      .flow_limit_i(find_ask.flow_limit), .flow_packets_o(flow_packets),
       .hold_i(hold), .now_o, .init_done_o(core_init_done)
   );
 
-  assign ev_enqueue_o = '{valid: decision.valid, reason: decision.reason, queue_: 32'(ev_queue), len: 16'(decision.len)};
+  assign ev_enqueue_o = '{
+      valid: decision.valid, reason: decision.reason, queue_: 32'(ev_queue), len: 16'(decision.len), page: 32'(decision.page)
+  };
   assign ev_dequeue_o = '{
-      valid: verdict.valid, reason: verdict.reason, mark: verdict.mark, queue_: 32'(ev_deq_queue), len: 16'(verdict.len)
+      valid: verdict.valid, reason: verdict.reason, mark: verdict.mark, queue_: 32'(ev_deq_queue), len: 16'(verdict.len),
+      page: 32'(verdict.page)
   };
 
   // What a look finds goes to who has asked for it.
@@ -719,7 +766,8 @@ module pst_access_edge
   end
 
   localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare
-                                    | 16'd1 << DropReadError | 16'd1 << DropWriteError | 16'(FindProfiles != 0) << DropNoSubscriber;
+                                    | 16'd1 << DropReadError | 16'd1 << DropWriteError | 16'(FindProfiles != 0) << DropNoSubscriber
+                                    | 16'(Flows != 0) << DropFlowOverflow;
 
   pst_drop_counters #(
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(DropLast), .Counted(Counted)
@@ -773,7 +821,7 @@ module pst_access_edge
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
-      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels),
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
@@ -783,7 +831,7 @@ module pst_access_edge
       .m_read_o(read), .m_read_index_o(read_index), .m_read_place_o(read_place), .s_counts_i(counts), .s_look_i(look),
       .s_class_i(share_class), .ready_i(ready),
       .m_back_o(back_ask), .m_back_id_o(back_id), .s_back_i(back), .s_back_parent_i(back_parent),
-      .m_scan_o(scan_ask), .s_scan_i(scan), .m_find_o(find_ask), .s_find_done_i(find_done), .s_find_i(find),
+      .m_scan_o(scan_ask), .s_scan_i(scan), .m_find_o(find_ask), .s_find_done_i(find_done), .s_find_i(find_shown),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost), .hold_o(hold),
       .drain_stop_o(stop), .drain_done_i(drained), .drain_outstanding_i(outstanding),

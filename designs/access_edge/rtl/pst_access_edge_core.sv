@@ -69,7 +69,8 @@ module pst_access_edge_core
     output logic                                      s_cfg_ready_o,
     input  logic [QueueIdWidth-1:0]                   s_cfg_queue_i,
     // Look: what a queue holds, answered 5 cycles later: packets and bytes, its limits, and how long its head has been in it (cycles, to a tick;
-    // 0 without time stamps, or without a packet). Of a queue whose head changes just then the latter is not known
+    // 0 without time stamps, or without a packet). Of a queue whose head changes just then the latter is not known. With Flows: what is in its
+    // flow queues, and its quantum; they have many heads, so it is 0
     input  logic                                      s_look_valid_i,
     output logic                                      s_look_ready_o,
     input  logic [QueueIdWidth-1:0]                   s_look_queue_i,
@@ -85,6 +86,9 @@ module pst_access_edge_core
     output logic                                      s_hierarchy_cfg_ready_o,
     input  logic [QueueIdWidth-1:0]                   s_hierarchy_cfg_id_i,
     input  logic [QueueIdWidth-1:0]                   s_hierarchy_cfg_parent_i,
+    // Flows: packets in all flow queues, most there may be, and are
+    input  logic [31:0]                               flow_limit_i,
+    output logic [31:0]                               flow_packets_o,
     // nothing is enqueued, taken from its queue or sent any more: for what waits in vain for a cycle without (README: what it promises)
     input  logic                                      hold_i,
     output logic [31:0]                               now_o,
@@ -154,6 +158,7 @@ module pst_access_edge_core
   drop_e enq_reason;
   pst_queue_ports_pkg::head_t head;
   pst_queue_ports_pkg::look_t look, look_q;
+  len_t look_quantum, look_quantum_q;
   logic unused_head_valid;
   assign unused_head_valid = head.valid;
   logic [1:0] head_empty_q, head_known_q;
@@ -258,14 +263,18 @@ module pst_access_edge_core
         .init_done_o(queue_init_done)
     );
 
-    assign deq_ready   = 1'b1;
-    assign ret_state   = ret_queue;
-    assign ret_empties = !ret_backlogged;
+    assign deq_ready      = 1'b1;
+    assign ret_state      = ret_queue;
+    assign ret_empties    = !ret_backlogged;
+    assign ev_o.page      = '0;
+    assign look_quantum   = '0;
+    assign flow_packets_o = '0;
 
-    logic unused_bucket;
-    assign unused_bucket = ^s_enq_i.bucket;
+    logic unused_flows;
+    assign unused_flows = ^{s_enq_i.bucket, s_cfg_i.quantum, flow_limit_i};
   end else begin : g_flows
     logic verdict_valid_q, verdict_drop_q, ret_more;
+    pst_fq_ports_pkg::look_t flow_look;
 
     // What was taken is sent: known with the answer, said one cycle later. An AQM says it when it knows.
     always_ff @(posedge clk_i) begin
@@ -282,12 +291,16 @@ module pst_access_edge_core
         .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason),
         .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
         .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
-        .ev_valid_o(ev_o.valid), .ev_reason_o(ev_o.reason), .ev_queue_o, .ev_len_o(ev_o.len),
+        .ev_o, .ev_queue_o,
         .deq_ready_o(deq_ready), .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
         .m_ret_valid_o(ret_valid), .m_ret_queue_o(ret_queue), .m_ret_flow_o(ret_state), .m_ret_desc_o(ret_desc), .m_ret_len_o(ret_len),
         .m_ret_more_o(ret_more), .m_ret_left_o(ret_left),
-        .s_verdict_valid_i(Aqm != 0 ? judged_valid : verdict_valid_q), .s_verdict_drop_i(Aqm != 0 ? judged_drop : verdict_drop_q),
-        .s_cfg_i(limit_cfg), .s_cfg_queue_i,
+        .s_verdict_i(Aqm != 0 ? {judged_valid, judged_drop} : {verdict_valid_q, verdict_drop_q}),
+        .s_cfg_i('{
+            valid: cfg_take, quantum: s_cfg_i.quantum, limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes
+        }),
+        .s_cfg_queue_i, .s_look_valid_i, .s_look_ready_o, .s_look_queue_i, .m_look_o(flow_look),
+        .pool_limit_i(flow_limit_i), .pool_packets_o(flow_packets_o),
         .init_done_o(queue_init_done)
     );
 
@@ -297,12 +310,15 @@ module pst_access_edge_core
     assign active_len     = '0;
     assign ev_backlog     = '0;
     assign ret_head       = '0;
-    assign s_look_ready_o = 1'b1;
-    assign head           = '0;
-    assign look           = '0;
+    assign head           = '{valid: flow_look.valid, empty: 1'b1, known: 1'b1, default: '0};
+    assign look           = '{
+        valid: flow_look.valid, packets: flow_look.packets, bytes: flow_look.bytes, limit_packets: flow_look.limit_packets,
+        limit_bytes: flow_look.limit_bytes
+    };
+    assign look_quantum   = flow_look.quantum;
 
-    logic unused_flows;
-    assign unused_flows = ^{s_look_valid_i, s_look_queue_i};
+    logic unused_limits;
+    assign unused_limits = ^limit_cfg;
   end
 
   // A look comes by where dequeues do: the time stamp of a head is read as if it had been taken.
@@ -313,6 +329,7 @@ module pst_access_edge_core
     head_known_q <= {head_known_q[0], head.known};
     look_q       <= look;
     look_q.valid <= look.valid && !rst_i;
+    look_quantum_q <= look_quantum;
   end
 
   assign now_o = 32'(now);
@@ -322,7 +339,8 @@ module pst_access_edge_core
 
   assign m_look_o = '{
       valid: look_q.valid, packets: look_q.packets, bytes: look_q.bytes, age: Stamps && !head_empty_q[1] ? age : '0,
-      age_known: !Stamps || head_known_q[1], limit_packets: look_q.limit_packets, limit_bytes: look_q.limit_bytes
+      age_known: !Stamps || head_known_q[1], limit_packets: look_q.limit_packets, limit_bytes: look_q.limit_bytes,
+      quantum: look_quantum_q
   };
 
   pst_schedule #(
@@ -396,6 +414,7 @@ module pst_access_edge_core
     assign ev_deq_o.mark   = 1'b0;
     assign ev_deq_queue_o  = '0;
     assign ev_deq_o.len    = '0;
+    assign ev_deq_o.page   = '0;
     assign arrive_verdict  = VerdictPass;
     assign age             = '0;
     assign aqm_read        = s_read_i.valid && !aqm_read_q;
@@ -427,6 +446,7 @@ module pst_access_edge_core
     assign ev_deq_o.mark   = judged_mark;
     assign ev_deq_queue_o  = judged_queue;
     assign ev_deq_o.len    = judged_len;
+    assign ev_deq_o.page   = Flows != 0 ? 24'(judged_desc) : '0;
   end
 
   always_ff @(posedge clk_i) judged_drop_q <= judged_drop && !rst_i;

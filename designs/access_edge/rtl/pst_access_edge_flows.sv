@@ -2,14 +2,14 @@
 // Flow queues (pst_fq) in the place of the queue manager: the same descriptor ports, a bucket beside the queue.
 //
 // A packet that comes in is reported as accepted, one that was lost upstream with its reason, both in the order in which they came. A packet
-// that flow queues drop, at whatever time, is reported as DropTailDropPackets in the cycle in which its page is given back; such a report goes
+// that flow queues drop, at whatever time, is reported as DropFlowOverflow in the cycle in which its page is given back; such a report goes
 // first, and the next packet waits for it.
 //
 // Throughput: an event per cycle: a packet that comes in, or one that is dropped. A dequeue per cycle.
 // Latency:    22 cycles from an enqueue into an empty queue to m_active_o; dequeue to m_ret_o 3 cycles, 1 after s_deq_take_i.
 // Ordering:   as pst_fq. Reset: forgets every packet; `Flows / Lanes` cycles, then init_done_o rises.
 module pst_access_edge_flows
-  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropTailDropPackets, pst_pkg::LimitBytesWidth;
+  import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropFlowOverflow, pst_pkg::LimitBytesWidth;
   import pst_fq_pkg::bucket_t, pst_fq_pkg::event_e, pst_fq_pkg::FlowBytesWidth;
 #(
     parameter int unsigned Queues = 64,          // 2 * Lanes .. Flows / 8, a multiple of Lanes
@@ -17,7 +17,7 @@ module pst_access_edge_flows
     parameter int unsigned Flows = 1024,         // flow queues, a power of two, 32 * Lanes and more
     parameter int unsigned Lanes = 2,            // 1, 2 or 4
     parameter int unsigned AgeCycles = 64,       // from one flow queue of a lane's walk that releases to the next, >= 1
-    parameter int unsigned Quantum = 1514,       // bytes of a flow's turn, 1 and more
+    parameter int unsigned Quantum = 1514,       // bytes of a flow's turn where a queue's setting is 0, 1 and more
     parameter string       QueueRamStyle = "auto",    // memories by flow and by queue, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",     // memories by descriptor
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -43,10 +43,8 @@ module pst_access_edge_flows
     input  logic                              m_drop_ready_i,
     output logic [DescIdWidth-1:0]            m_drop_desc_o,
     // one pulse per packet that came in, and one per packet dropped
-    output logic                              ev_valid_o,
-    output drop_e                             ev_reason_o,
+    output pst_access_edge_ports_pkg::decision_t ev_o,
     output logic [QueueIdWidth-1:0]           ev_queue_o,
-    output len_t                              ev_len_o,
     // dequeue of the packet that was announced; two cycles later it is taken, or left. One cycle before, deq_ready_o was high
     output logic                              deq_ready_o,
     input  logic                              s_deq_valid_i,
@@ -60,11 +58,18 @@ module pst_access_edge_flows
     output logic                              m_ret_more_o,    // packets are left in its queue
     output logic [LimitBytesWidth-1:0]        m_ret_left_o,    // one cycle later: bytes left in its flow, at most so many
     // what became of it, in the order in which packets left, after m_ret_o: it is sent or dropped
-    input  logic                              s_verdict_valid_i,
-    input  logic                              s_verdict_drop_i,
-    // limits of one queue; taken at once, holds enqueues back for this cycle
-    input  pst_queue_ports_pkg::cfg_t         s_cfg_i,
+    input  pst_fq_ports_pkg::verdict_t        s_verdict_i,
+    // settings of one queue; taken at once, holds enqueues back for this cycle
+    input  pst_fq_ports_pkg::cfg_t            s_cfg_i,
     input  logic [QueueIdWidth-1:0]           s_cfg_queue_i,
+    // a look into a queue, answered 4 cycles later, see pst_fq
+    input  logic                              s_look_valid_i,
+    output logic                              s_look_ready_o,
+    input  logic [QueueIdWidth-1:0]           s_look_queue_i,
+    output pst_fq_ports_pkg::look_t           m_look_o,
+    // packets in all flow queues: most there may be, and are
+    input  logic [31:0]                       pool_limit_i,
+    output logic [31:0]                       pool_packets_o,
     output logic                              init_done_o
 );
 
@@ -82,9 +87,10 @@ module pst_access_edge_flows
   logic in_ready, out_valid, out_take, lost, fq_ready, drop_valid, drop_take;
   logic [QueueIdWidth-1:0] drop_queue;
   len_t drop_len, unused_active_len;
-  logic [FlowBytesWidth-1:0] left_bytes;
+  pst_fq_ports_pkg::left_t left;
+  pst_fq_ports_pkg::cfg_t cfg;
+  logic [DescIdWidth:0] pool_packets;
   logic [$clog2(InDepth+1)-1:0] unused_level;
-  logic [DescIdWidth:0] unused_packets;
   logic [Lanes-1:0] unused_ev_valid;
   event_e [Lanes-1:0] unused_event;
   logic [Lanes-1:0][QueueIdWidth-1:0] unused_ev_queue;
@@ -117,28 +123,38 @@ module pst_access_edge_flows
       .s_enq_bucket_i(out.bucket), .s_enq_desc_i(out.desc), .s_enq_len_i(out.len),
       .m_active_valid_o, .m_active_ready_i, .m_active_queue_o, .m_active_len_o(unused_active_len),
       .s_deq_valid_i, .s_deq_ready_o(deq_ready_o), .s_deq_queue_i, .s_deq_take_i,
-      .m_left_valid_o(m_ret_valid_o), .m_left_queue_o(m_ret_queue_o), .m_left_flow_o(m_ret_flow_o), .m_left_desc_o(m_ret_desc_o),
-      .m_left_len_o(m_ret_len_o), .m_left_bytes_o(left_bytes), .m_left_more_o(m_ret_more_o),
-      .s_verdict_valid_i, .s_verdict_drop_i,
+      .m_left_o(left), .m_left_queue_o(m_ret_queue_o), .m_left_flow_o(m_ret_flow_o), .m_left_desc_o(m_ret_desc_o),
+      .s_verdict_i,
       .m_drop_valid_o(drop_valid), .m_drop_ready_i, .m_drop_desc_o, .m_drop_queue_o(drop_queue), .m_drop_len_o(drop_len),
       .ev_valid_o(unused_ev_valid), .ev_event_o(unused_event), .ev_queue_o(unused_ev_queue), .ev_flow_o(unused_ev_flow),
       .ev_len_o(unused_ev_len),
-      .s_cfg_i('{valid: s_cfg_i.valid, quantum: len_t'(Quantum), limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes}),
-      .s_cfg_queue_i,
-      .pool_limit_i('1), .pool_packets_o(unused_packets)
+      .s_cfg_i(cfg), .s_cfg_queue_i,
+      .s_look_valid_i(s_look_valid_i && init_done_o), .s_look_ready_o, .s_look_queue_i, .m_look_o,
+      .pool_limit_i(32'(pool_limit_i) > Descriptors ? '1 : (DescIdWidth + 1)'(pool_limit_i)), .pool_packets_o(pool_packets)
   );
 
+  always_comb begin
+    cfg = s_cfg_i;
+    if (s_cfg_i.quantum == '0) cfg.quantum = len_t'(Quantum);
+  end
+
+  assign pool_packets_o = 32'(pool_packets);
+  assign m_ret_valid_o  = left.valid;
+  assign m_ret_len_o    = left.len;
+  assign m_ret_more_o   = left.more;
+
   always_ff @(posedge clk_i) begin
-    ev_valid_o   <= out_take || drop_take;
-    ev_reason_o  <= drop_take ? DropTailDropPackets : out.reason;
+    ev_o.valid   <= out_take || drop_take;
+    ev_o.reason  <= drop_take ? DropFlowOverflow : out.reason;
     ev_queue_o   <= drop_take ? drop_queue : out.queue_id;
-    ev_len_o     <= drop_take ? drop_len : out.len;
-    m_ret_left_o <= left_bytes[FlowBytesWidth-1:LimitBytesWidth] != '0 ? '1 : left_bytes[LimitBytesWidth-1:0];
-    if (rst_i) ev_valid_o <= 1'b0;
+    ev_o.len     <= drop_take ? drop_len : out.len;
+    ev_o.page    <= 24'(drop_take ? m_drop_desc_o : out.desc);
+    m_ret_left_o <= left.bytes[FlowBytesWidth-1:LimitBytesWidth] != '0 ? '1 : left.bytes[LimitBytesWidth-1:0];
+    if (rst_i) ev_o.valid <= 1'b0;
   end
 
   logic unused;
-  assign unused = ^{unused_active_len, unused_level, unused_packets, unused_ev_valid, unused_event, unused_ev_queue, unused_ev_flow,
+  assign unused = ^{unused_active_len, unused_level, unused_ev_valid, unused_event, unused_ev_queue, unused_ev_flow,
                     unused_ev_len};
 
 endmodule

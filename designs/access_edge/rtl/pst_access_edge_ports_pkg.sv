@@ -35,6 +35,7 @@ package pst_access_edge_ports_pkg;
     logic [3:0]   reason;    // drop_e
     logic [31:0]  queue_;
     logic [15:0]  len;
+    logic [31:0]  page;      // with flow queues, at a queue: where it was stored; else 0
   } fate_t;
 
   // At the head of a queue.
@@ -44,6 +45,7 @@ package pst_access_edge_ports_pkg;
     logic         mark;
     logic [31:0]  queue_;
     logic [15:0]  len;
+    logic [31:0]  page;      // with flow queues: where it was stored; else 0
   } dequeued_t;
 
   // ---- within: ids of queues, descriptors and places stand beside the bundles, as their widths are those of the device ----
@@ -55,6 +57,7 @@ package pst_access_edge_ports_pkg;
     logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
     pst_pkg::aqm_cfg_t                     aqm;
+    pst_pkg::len_t                         quantum;          // with flow queues: bytes of a flow's turn; 0: the largest packet
   } queue_cfg_t;
 
   // Settings of a class that shares memory, in one cycle; and what it has now. With settings of a queue: its class.
@@ -127,6 +130,7 @@ package pst_access_edge_ports_pkg;
     logic                                  age_known;
     logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
+    pst_pkg::len_t                         quantum;          // with flow queues
   } look_t;
 
   // Class of memory of a queue.
@@ -167,6 +171,8 @@ package pst_access_edge_ports_pkg;
     logic [95:0]                           word;
     logic                                  op_valid;
     pst_lookup_pkg::op_e                   op;
+    logic                                  flow_word;        // a random word of the hash of flows, in one cycle: item, value
+    logic [31:0]                           flow_limit;       // most packets in all flow queues
   } find_ask_t;
 
   typedef struct packed {
@@ -194,6 +200,7 @@ package pst_access_edge_ports_pkg;
     logic                                  valid;
     pst_pkg::drop_e                        reason;
     pst_pkg::len_t                         len;
+    logic [23:0]                           page;             // with flow queues: its descriptor
   } decision_t;
 
   typedef struct packed {
@@ -201,6 +208,7 @@ package pst_access_edge_ports_pkg;
     pst_pkg::drop_e                        reason;
     logic                                  mark;             // it is sent with a mark
     pst_pkg::len_t                         len;
+    logic [23:0]                           page;             // its descriptor
   } verdict_t;
 
 endpackage

@@ -341,6 +341,10 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_no_subscriber;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } dropped_flow_overflow;
         logic now_rate;
         logic now_burst;
         logic now_limit_packets;
@@ -377,6 +381,11 @@ module pst_access_edge_regs (
         logic [1:0] find_count;
         logic find_prefix_levels;
         logic find_read;
+        logic flows;
+        logic flow_packets;
+        logic flow_limit;
+        logic queue_quantum;
+        logic now_quantum;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -511,6 +520,10 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_no_subscriber.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1e4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_no_subscriber.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1e8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_no_subscriber.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1ec) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_flow_overflow.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h1f0) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_flow_overflow.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1f4) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_flow_overflow.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1f8) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_flow_overflow.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1fc) & !cpuif_req_is_wr;
         decoded_reg_strb.now_rate = cpuif_req_masked & (cpuif_addr == 12'h200) & !cpuif_req_is_wr;
         decoded_reg_strb.now_burst = cpuif_req_masked & (cpuif_addr == 12'h204) & !cpuif_req_is_wr;
         decoded_reg_strb.now_limit_packets = cpuif_req_masked & (cpuif_addr == 12'h208) & !cpuif_req_is_wr;
@@ -550,6 +563,11 @@ module pst_access_edge_regs (
         decoded_reg_strb.find_count[1] = cpuif_req_masked & (cpuif_addr == 12'h28c) & !cpuif_req_is_wr;
         decoded_reg_strb.find_prefix_levels = cpuif_req_masked & (cpuif_addr == 12'h290) & !cpuif_req_is_wr;
         decoded_reg_strb.find_read = cpuif_req_masked & (cpuif_addr == 12'h294) & !cpuif_req_is_wr;
+        decoded_reg_strb.flows = cpuif_req_masked & (cpuif_addr == 12'h298) & !cpuif_req_is_wr;
+        decoded_reg_strb.flow_packets = cpuif_req_masked & (cpuif_addr == 12'h29c) & !cpuif_req_is_wr;
+        decoded_reg_strb.flow_limit = cpuif_req_masked & (cpuif_addr == 12'h2a0);
+        decoded_reg_strb.queue_quantum = cpuif_req_masked & (cpuif_addr == 12'h2a4);
+        decoded_reg_strb.now_quantum = cpuif_req_masked & (cpuif_addr == 12'h2a8) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -810,6 +828,18 @@ module pst_access_edge_regs (
                 logic load_next;
             } value;
         } find_key2;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } packets;
+        } flow_limit;
+        struct {
+            struct {
+                logic [13:0] next;
+                logic load_next;
+            } bytes;
+        } queue_quantum;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -996,6 +1026,16 @@ module pst_access_edge_regs (
                 logic [31:0] value;
             } value;
         } find_key2;
+        struct {
+            struct {
+                logic [31:0] value;
+            } packets;
+        } flow_limit;
+        struct {
+            struct {
+                logic [13:0] value;
+            } bytes;
+        } queue_quantum;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1994,6 +2034,52 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.find_key2.value.value = field_storage.find_key2.value.value;
+    // Field: pst_access_edge_regs.flow_limit.packets
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.flow_limit.packets.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.flow_limit && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.flow_limit.packets.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.flow_limit.packets.next = next_c;
+        field_combo.flow_limit.packets.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.flow_limit.packets.value <= 32'hffffffff;
+        end else begin
+            if(field_combo.flow_limit.packets.load_next) begin
+                field_storage.flow_limit.packets.value <= field_combo.flow_limit.packets.next;
+            end
+        end
+    end
+    assign hwif_out.flow_limit.packets.value = field_storage.flow_limit.packets.value;
+    // Field: pst_access_edge_regs.queue_quantum.bytes
+    always_comb begin
+        automatic logic [13:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_quantum.bytes.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_quantum && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_quantum.bytes.value & ~decoded_wr_biten[13:0]) | (decoded_wr_data[13:0] & decoded_wr_biten[13:0]);
+            load_next_c = '1;
+        end
+        field_combo.queue_quantum.bytes.next = next_c;
+        field_combo.queue_quantum.bytes.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_quantum.bytes.value <= 14'h0;
+        end else begin
+            if(field_combo.queue_quantum.bytes.load_next) begin
+                field_storage.queue_quantum.bytes.value <= field_combo.queue_quantum.bytes.next;
+            end
+        end
+    end
+    assign hwif_out.queue_quantum.bytes.value = field_storage.queue_quantum.bytes.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -2104,6 +2190,14 @@ module pst_access_edge_regs (
                 logic [63:0] data;
             } bytes;
         } dropped_no_subscriber;
+        struct {
+            struct {
+                logic [63:0] data;
+            } packets;
+            struct {
+                logic [63:0] data;
+            } bytes;
+        } dropped_flow_overflow;
         struct {
             logic [63:0] data;
         } find_count;
@@ -2261,6 +2355,18 @@ module pst_access_edge_regs (
         end
     end
     always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_flow_overflow.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_flow_overflow.packets.data[49:0] <= hwif_in.dropped_flow_overflow.packets.value.next;
+            rbuf_storage.dropped_flow_overflow.packets.data[63:50] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_flow_overflow.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_flow_overflow.bytes.data[55:0] <= hwif_in.dropped_flow_overflow.bytes.value.next;
+            rbuf_storage.dropped_flow_overflow.bytes.data[63:56] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
         if(decoded_reg_strb.find_count[0] && !decoded_req_is_wr) begin
             rbuf_storage.find_count.data[49:0] <= hwif_in.find_count.value.next;
             rbuf_storage.find_count.data[63:50] <= '0;
@@ -2320,7 +2426,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h1000c;
+            readback_data_var[31:0] = 32'h1000d;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2348,6 +2454,7 @@ module pst_access_edge_regs (
             readback_data_var[19] = hwif_in.features.node_counters.next;
             readback_data_var[20] = hwif_in.features.guarantees.next;
             readback_data_var[21] = hwif_in.features.headers.next;
+            readback_data_var[22] = hwif_in.features.flows.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -2673,6 +2780,18 @@ module pst_access_edge_regs (
         if(rd_mux_addr == 12'h1ec) begin
             readback_data_var = rbuf_storage.dropped_no_subscriber.bytes.data[63:32];
         end
+        if(rd_mux_addr == 12'h1f0) begin
+            readback_data_var[31:0] = hwif_in.dropped_flow_overflow.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h1f4) begin
+            readback_data_var = rbuf_storage.dropped_flow_overflow.packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1f8) begin
+            readback_data_var = rbuf_storage.dropped_flow_overflow.bytes.data[31:0];
+        end
+        if(rd_mux_addr == 12'h1fc) begin
+            readback_data_var = rbuf_storage.dropped_flow_overflow.bytes.data[63:32];
+        end
         if(rd_mux_addr == 12'h200) begin
             readback_data_var[15:0] = hwif_in.now_rate.mantissa.next;
             readback_data_var[21:16] = hwif_in.now_rate.exponent.next;
@@ -2795,6 +2914,21 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h294) begin
             readback_data_var[31:0] = hwif_in.find_read.value.next;
+        end
+        if(rd_mux_addr == 12'h298) begin
+            readback_data_var[31:0] = hwif_in.flows.value.next;
+        end
+        if(rd_mux_addr == 12'h29c) begin
+            readback_data_var[31:0] = hwif_in.flow_packets.packets.next;
+        end
+        if(rd_mux_addr == 12'h2a0) begin
+            readback_data_var[31:0] = field_storage.flow_limit.packets.value;
+        end
+        if(rd_mux_addr == 12'h2a4) begin
+            readback_data_var[13:0] = field_storage.queue_quantum.bytes.value;
+        end
+        if(rd_mux_addr == 12'h2a8) begin
+            readback_data_var[13:0] = hwif_in.now_quantum.bytes.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

@@ -90,6 +90,10 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__headers__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__flows__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
@@ -100,6 +104,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__features__node_counters__in_t node_counters;
         pst_access_edge_regs__features__guarantees__in_t guarantees;
         pst_access_edge_regs__features__headers__in_t headers;
+        pst_access_edge_regs__features__flows__in_t flows;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -760,6 +765,27 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_no_subscriber__in_t;
 
     typedef struct {
+        logic [49:0] next;
+    } pst_access_edge_regs__dropped_flow_overflow__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_flow_overflow__packets__value__in_t value;
+    } pst_access_edge_regs__dropped_flow_overflow__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__dropped_flow_overflow__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_flow_overflow__bytes__value__in_t value;
+    } pst_access_edge_regs__dropped_flow_overflow__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_flow_overflow__packets__in_t packets;
+        pst_access_edge_regs__dropped_flow_overflow__bytes__in_t bytes;
+    } pst_access_edge_regs__dropped_flow_overflow__in_t;
+
+    typedef struct {
         logic [15:0] next;
     } pst_access_edge_regs__now_rate__mantissa__in_t;
 
@@ -987,6 +1013,30 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__find_read__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__flows__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__flows__value__in_t value;
+    } pst_access_edge_regs__flows__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__flow_packets__packets__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__flow_packets__packets__in_t packets;
+    } pst_access_edge_regs__flow_packets__in_t;
+
+    typedef struct {
+        logic [13:0] next;
+    } pst_access_edge_regs__now_quantum__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_quantum__bytes__in_t bytes;
+    } pst_access_edge_regs__now_quantum__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -1048,6 +1098,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__dropped_read_error__in_t dropped_read_error;
         pst_access_edge_regs__dropped_write_error__in_t dropped_write_error;
         pst_access_edge_regs__dropped_no_subscriber__in_t dropped_no_subscriber;
+        pst_access_edge_regs__dropped_flow_overflow__in_t dropped_flow_overflow;
         pst_access_edge_regs__now_rate__in_t now_rate;
         pst_access_edge_regs__now_burst__in_t now_burst;
         pst_access_edge_regs__now_limit_packets__in_t now_limit_packets;
@@ -1073,6 +1124,9 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__find_count__in_t find_count;
         pst_access_edge_regs__find_prefix_levels__in_t find_prefix_levels;
         pst_access_edge_regs__find_read__in_t find_read;
+        pst_access_edge_regs__flows__in_t flows;
+        pst_access_edge_regs__flow_packets__in_t flow_packets;
+        pst_access_edge_regs__now_quantum__in_t now_quantum;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -1397,6 +1451,22 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__find_key2__out_t;
 
     typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__flow_limit__packets__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__flow_limit__packets__out_t packets;
+    } pst_access_edge_regs__flow_limit__out_t;
+
+    typedef struct {
+        logic [13:0] value;
+    } pst_access_edge_regs__queue_quantum__bytes__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_quantum__bytes__out_t bytes;
+    } pst_access_edge_regs__queue_quantum__out_t;
+
+    typedef struct {
         logic req;
         logic [6:0] addr;
         logic req_is_wr;
@@ -1438,6 +1508,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__find_key0__out_t find_key0;
         pst_access_edge_regs__find_key1__out_t find_key1;
         pst_access_edge_regs__find_key2__out_t find_key2;
+        pst_access_edge_regs__flow_limit__out_t flow_limit;
+        pst_access_edge_regs__queue_quantum__out_t queue_quantum;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 

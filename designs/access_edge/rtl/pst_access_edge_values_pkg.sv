@@ -49,7 +49,8 @@ package pst_access_edge_values_pkg;
     CommandFindSeparator      = 32'd26,
     CommandFindInterval       = 32'd27,
     CommandFindBank           = 32'd28,
-    CommandFindRead           = 32'd29
+    CommandFindRead           = 32'd29,
+    CommandFlowWord           = 32'd30
   } command_e;
 
 endpackage

@@ -52,6 +52,7 @@ module pst_control
     parameter int unsigned FindProfiles = 0,        // profiles of headers, 0: queues are not found in headers; 0..15
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys, shown in a register
     parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes, shown in a register; 0: none
+    parameter int unsigned Flows = 0,               // flow queues, 0: there are none; shown in a register
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
@@ -91,7 +92,7 @@ module pst_control
     output pst_access_edge_ports_pkg::scan_ask_t      m_scan_o,
     input  scan_t                                     s_scan_i,
     // FindProfiles > 0: a setting of headers, in one cycle; a key that comes or goes, and what became of it; what is there. Index, value
-    // and word are of both, see pst_find_queue
+    // and word are of both, see pst_find_queue. Flows > 0: a random word, the limit of all flow queues; packets in them
     output pst_access_edge_ports_pkg::find_ask_t      m_find_o,
     input  pst_access_edge_ports_pkg::find_done_t     s_find_done_i,
     input  find_t                                     s_find_i,
@@ -132,6 +133,7 @@ module pst_control
     logic [LimitBytesWidth-1:0]   limit_bytes;
     aqm_cfg_t                     aqm;
     class_t                       share_class;
+    pst_pkg::len_t                quantum;
   } settings_t;
 
   typedef enum logic [3:0] {
@@ -167,7 +169,7 @@ module pst_control
   logic        no_command, no_command_q;
   logic [31:0] command_q, command_d, lost_frames;
   logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_hierarchy_next, share_exists;
-  logic        is_find, is_find_set;
+  logic        is_find, is_find_set, is_flow_word;
   set_e        find_what;
   op_e         find_op_q, find_op_d;
   logic [127:0] find_q, find_d, find;    // {word, value}
@@ -201,6 +203,7 @@ module pst_control
     settings.aqm.enable      = hwif_out.queue_aqm.enable.value;
     settings.aqm.ecn         = hwif_out.queue_aqm.ecn.value;
     settings.aqm.settings    = {hwif_out.queue_aqm_target.ticks.value, hwif_out.queue_aqm_interval.ticks.value};
+    settings.quantum         = Flows != 0 ? hwif_out.queue_quantum.bytes.value : '0;
     settings.share_class     = ShareClasses == 0 ? '0
                                : class_t'(Hierarchy && is_provision ? hwif_out.tree_class.cls.value : hwif_out.queue_class.cls.value);
   end
@@ -220,11 +223,12 @@ module pst_control
   pst_control_command #(
       .Queues(Queues), .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
       .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters),
-      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels)
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows)
   ) u_command (
       .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy), .find_any_i(s_find_i.keys != '0),
       .is_write_o(is_write), .is_provision_o(is_provision), .is_hierarchy_o(is_hierarchy), .is_share_o(is_share), .is_read_o(is_read),
       .is_scan_o(is_scan), .is_node_o(is_node), .is_find_o(is_find), .is_find_set_o(is_find_set), .find_what_o(find_what),
+      .is_flow_word_o(is_flow_word),
       .is_hierarchy_next_o(is_hierarchy_next), .hierarchy_o(hierarchy), .share_exists_o(share_exists), .refuse_o(refuse)
   );
 
@@ -258,6 +262,7 @@ module pst_control
         look_d  = '{packets: s_look_i.packets, bytes: s_look_i.bytes, age: s_look_i.packets != '0 ? s_look_i.age : '0};
         back_d.limit_packets = s_look_i.limit_packets;
         back_d.limit_bytes   = s_look_i.limit_bytes;
+        back_d.quantum       = s_look_i.quantum;
         if (reading_q) state_d = ShareClasses != 0 ? AskClass : ReadBack;
         else state_d = s_look_i.age_known ? AskOut : AskLook;
       end
@@ -318,7 +323,7 @@ module pst_control
           refused_d   = refuse;
           find_d      = find;
           find_op_d   = command_q == 32'(CommandFindDelete) ? OpDelete : command_q == 32'(CommandFindRead) ? OpRead : OpInsert;
-          if (refuse == RefusalAccepted && !is_share && !is_scan && !is_find_set) begin
+          if (refuse == RefusalAccepted && !is_share && !is_scan && !is_find_set && !is_flow_word) begin
             state_d = is_find ? AskFind
                       : is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack
                       : is_node ? AskOut : AskLook;
@@ -391,6 +396,9 @@ module pst_control
   assign m_cfg_o.limit_packets    = settings_q.limit_packets;
   assign m_cfg_o.limit_bytes      = settings_q.limit_bytes;
   assign m_cfg_o.aqm              = settings_q.aqm;
+  assign m_cfg_o.quantum          = settings_q.quantum;
+  assign m_find_o.flow_word       = start && is_flow_word && refuse == RefusalAccepted;
+  assign m_find_o.flow_limit      = hwif_out.flow_limit.packets.value;
   assign m_share_o.queue_class      = settings_q.share_class;
   assign m_share_o.valid          = start && is_share && refuse == RefusalAccepted;
   assign m_scan_o.valid           = start && is_scan && refuse == RefusalAccepted;
@@ -442,7 +450,7 @@ module pst_control
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
-      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels),
+      .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
       .regs_i(hwif_out), .regs_o(hwif_in), .answer_i(start || no_command_q), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),

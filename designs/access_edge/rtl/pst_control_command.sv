@@ -30,6 +30,7 @@ module pst_control_command
     parameter int unsigned FindProfiles = 0,        // profiles of headers, 0: queues are not found in headers; 0..15
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys
     parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes; 0: none
+    parameter int unsigned Flows = 0,               // flow queues, 0: there are none
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
 ) (
     input  logic [31:0]                                         command_i,
@@ -47,6 +48,7 @@ module pst_control_command
     output logic                                                is_find_o,           // a key comes, goes or is read
     output logic                                                is_find_set_o,       // a setting of headers
     output set_e                                                find_what_o,         // which one
+    output logic                                                is_flow_word_o,      // a random word of the hash of flows
     output logic                                                is_hierarchy_next_o, // `tree_index` steps
     output hierarchy_setting_t                                  hierarchy_o,         // what is written there, or read
     output logic                                                share_exists_o,      // class and page size that the window shows are there
@@ -62,6 +64,8 @@ module pst_control_command
   localparam int unsigned FindIndexWidth = $clog2(FindEntries / pst_lookup_pkg::Tables);
   // Chunks of pst_lookup_mix.
   localparam int unsigned FindChunks = (FindIndexWidth + 5) / 6 + (pst_profile_pkg::KeyWidth - FindIndexWidth + 5) / 6;
+
+  localparam int unsigned FlowWords = 64 * 50;    // of pst_fq_hash
 
   localparam int unsigned FindIntervals = 4 ** FindPrefixLevels;
   localparam int unsigned FindLastLevel = FindPrefixLevels != 0 ? FindPrefixLevels - 1 : 0;
@@ -126,6 +130,8 @@ module pst_control_command
       if (regs_i.node_index.value.value >= Nodes) refuse_o = RefusalBadIndex;
     end else if (is_find_o) begin
       refuse_o = RefusalAccepted;    // the table says what becomes of it
+    end else if (is_flow_word_o) begin
+      if (find_item >= FlowWords) refuse_o = RefusalBadIndex;
     end else if (is_find_set_o) begin
       unique case (find_what_o)
         SetProfile: if (find_item >= FindCount) refuse_o = RefusalBadIndex;
@@ -151,7 +157,7 @@ module pst_control_command
       if (queue_index >= Queues) refuse_o = RefusalBadIndex;
     end
     if (!is_hierarchy_o && !is_share_o && !is_read_o && !is_scan_o && !is_node_o && !is_write_o && !is_find_o && !is_find_set_o
-        && command_i != CommandSnapshot) begin
+        && !is_flow_word_o && command_i != CommandSnapshot) begin
       refuse_o = RefusalNoCommand;
     end
   end
@@ -163,6 +169,8 @@ module pst_control_command
                         && command_i inside {32'(CommandFindInsert), 32'(CommandFindDelete), 32'(CommandFindRead)};
   assign is_find_set_o  = FindProfiles != 0 && command_i >= 32'(CommandFindProfile)
                           && command_i <= (FindPrefixLevels != 0 ? 32'(CommandFindBank) : 32'(CommandFindMpls));
+
+  assign is_flow_word_o = Flows != 0 && command_i == 32'(CommandFlowWord);
 
   always_comb begin
     unique case (command_i)

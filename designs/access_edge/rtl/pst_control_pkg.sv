@@ -36,6 +36,7 @@ package pst_control_pkg;
     guarantee_t                   guarantee;
     class_t                       share_class;
     aqm_cfg_t                     aqm;
+    pst_pkg::len_t                quantum;
   } now_t;
 
   // A setting of the hierarchy: of a queue, subscriber, node or port.
@@ -67,6 +68,7 @@ package pst_control_pkg;
     logic [31:0] moves;
     logic [49:0] count;    // that find_item chooses
     logic [31:0] read;     // value of the key that was read last
+    logic [31:0] flow_packets;    // in all flow queues
   } find_t;
 
   // What the status register says.

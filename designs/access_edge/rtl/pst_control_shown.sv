@@ -5,7 +5,8 @@
 module pst_control_shown
   import pst_pkg::DropRunt, pst_pkg::DropOversize, pst_pkg::DropBadQueueId, pst_pkg::DropBadFrame, pst_pkg::DropNoPage,
       pst_pkg::DropTailDropPackets, pst_pkg::DropTailDropBytes, pst_pkg::DropAqm, pst_pkg::DropNoShare, pst_pkg::DropReadError,
-      pst_pkg::DropWriteError, pst_pkg::DropNoSubscriber, pst_pkg::DropLast, pst_pkg::AqmSettingsWidth, pst_pkg::shaper_cfg_t,
+      pst_pkg::DropWriteError, pst_pkg::DropNoSubscriber, pst_pkg::DropFlowOverflow,
+      pst_pkg::DropLast, pst_pkg::AqmSettingsWidth, pst_pkg::shaper_cfg_t,
       pst_pkg::WeightWidth;
   import pst_control_pkg::*;
 #(
@@ -32,6 +33,7 @@ module pst_control_shown
     parameter int unsigned FindProfiles = 0,
     parameter int unsigned FindEntries = 16,
     parameter int unsigned FindPrefixLevels = 0,
+    parameter int unsigned Flows = 0,
     parameter int unsigned PacketWidth = 50,
     parameter int unsigned ByteWidth = 56
 ) (
@@ -80,10 +82,14 @@ module pst_control_shown
     regs_o.features.tick_shift.next   = AqmKind != 0 ? 5'(TickShift) : '0;
     regs_o.features.hierarchy.next    = Hierarchy;
     regs_o.features.admission.next    = ShareClasses != 0;
-    regs_o.features.sojourn.next      = AqmKind != 0 && !AqmEstimate;
+    regs_o.features.sojourn.next      = AqmKind != 0 && !AqmEstimate && Flows == 0;
     regs_o.features.node_counters.next = NodeCounters;
     regs_o.features.guarantees.next   = Guarantees;
     regs_o.features.headers.next      = FindProfiles != 0;
+    regs_o.features.flows.next        = Flows != 0;
+    regs_o.flows.value.next           = Flows;
+    regs_o.flow_packets.packets.next  = Flows != 0 ? find_i.flow_packets : '0;
+    regs_o.now_quantum.bytes.next     = now_i.quantum;
     regs_o.find_profiles.value.next   = FindProfiles;
     regs_o.find_entries.value.next    = FindProfiles != 0 ? FindEntries : 0;
     regs_o.find_keys.value.next       = find_i.keys;
@@ -209,6 +215,8 @@ module pst_control_shown
     regs_o.dropped_write_error.bytes.value.next         = 56'(dropped_bytes_i[DropWriteError]);
     regs_o.dropped_no_subscriber.packets.value.next     = 50'(dropped_packets_i[DropNoSubscriber]);
     regs_o.dropped_no_subscriber.bytes.value.next       = 56'(dropped_bytes_i[DropNoSubscriber]);
+    regs_o.dropped_flow_overflow.packets.value.next     = 50'(dropped_packets_i[DropFlowOverflow]);
+    regs_o.dropped_flow_overflow.bytes.value.next       = 56'(dropped_bytes_i[DropFlowOverflow]);
     regs_o.marked_packets.value.next                    = 50'(marked_packets_i);
   end
 

@@ -37,6 +37,14 @@ class Admission(Protocol):
         """Their number."""
 
 
+class Flows(Protocol):
+    """Flow queues behind the queues."""
+
+    @property
+    def queues(self) -> int:
+        """Their number."""
+
+
 class Device(Protocol):
     """Sizes and parts of a device."""
 
@@ -79,6 +87,10 @@ class Device(Protocol):
     @property
     def hierarchy(self) -> Hierarchy | None:
         """What is above the queues."""
+
+    @property
+    def flows(self) -> Flows | None:
+        """Flow queues behind the queues."""
 
     @property
     def admission(self) -> Admission | None:

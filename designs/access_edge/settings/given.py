@@ -21,6 +21,7 @@ from penstock.designs.access_edge.registers import (
     MAX_CLASS,
     MAX_LIMIT_BYTES,
     MAX_LIMIT_PACKETS,
+    MAX_QUANTUM,
     MAX_RATE_BPS,
     MAX_WEIGHT,
     MIN_RATE_BPS,
@@ -31,6 +32,7 @@ from penstock.parts.values import UNITS
 from penstock.paths import BLOCKS
 
 UNSHAPED = "unshaped"
+MIN_QUANTUM = 64  # bytes; a packet of n quanta takes n visits of its flow
 WORDS_OF_UNITS = dict.fromkeys(UNITS, "whole number") | {
     "time": "time",
     "bytes": "size",
@@ -87,6 +89,9 @@ Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
 ReservedPages = Annotated[StrictInt, Field(ge=0)]
 LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
 LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
+
+
+Quantum = Annotated[int, BeforeValidator(parse_size), Field(ge=MIN_QUANTUM, le=MAX_QUANTUM)]
 
 
 class Aqm(Model):
@@ -161,6 +166,9 @@ class QueueSettings(Model):
     )
     weight: StrictInt | None = Field(
         None, ge=1, le=MAX_WEIGHT, description="Share among the queues of its subscriber that are of its class; 1 unless given."
+    )
+    quantum: Quantum | None = Field(
+        None, description="Bytes of a flow's turn, where the configuration has flow queues; the largest frame unless given."
     )
     guarantee: Guarantee | None = Field(
         None,

@@ -34,6 +34,7 @@ class Settings:
     weight: int = 1
     scheduler_word: int | None = None  # of an own scheduler; None: its defaults
     guarantee_bps: int = 0  # 0: none
+    quantum: int = 0  # bytes of a flow's turn, where there are flow queues; 0: the largest frame
 
     @property
     def burst_bytes(self) -> int:
@@ -54,6 +55,7 @@ class Settings:
             None if config.aqm == "none" else self.aqm,
             word if self.scheduler_word is None else self.scheduler_word,
             self.traffic_class if config.admission else None,
+            self.quantum if config.flows else None,
         )
         if config.hierarchy is None:
             return own
@@ -82,7 +84,10 @@ def resolved(
         base.weight if given.weight is None else given.weight,
         base.scheduler_word if given.scheduler is None else _scheduler(given.scheduler, config, (*key, "scheduler"), fail),
         base.guarantee_bps if given.guarantee is None else given.guarantee,
+        base.quantum if given.quantum is None else given.quantum,
     )
+    if given.quantum is not None and config.flows is None:
+        fail((*key, "quantum"), f"is set, but configuration {config.name} has no flow queues")
     check_guarantee(given, found.guarantee_bps, rate, config, (*key, "guarantee"), fail)
     _check_class(given, config, key, fail)
     if rate is not None and rate > fastest_bps:

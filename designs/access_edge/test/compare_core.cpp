@@ -148,6 +148,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      : busy   ? 100U << below(3)
                               : 100U};
             if (below(6) == 0) phase.out = 0;
+            if (Model::kFlows) p.flow_limit_i = below(3) ? 0 : 1 + below(descriptors / 2);
+            model.set_flow_limit(p.flow_limit_i ? p.flow_limit_i : UINT32_MAX);
             if (Model::kHierarchy && n < kSetup) phase.enqueue = 0, phase.hierarchy = 1000;
         }
         if (!p.s_enq_valid_i && !free.empty() && below(1000) < phase.enqueue) {
@@ -171,6 +173,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_cfg_shaper_i = penstock::encode_shaper({setting.mantissa, setting.exponent, setting.burst});
             p.s_cfg_limit_packets_i = setting.limit_packets;
             p.s_cfg_limit_bytes_i = setting.limit_bytes;
+            if (Model::kFlows) p.s_cfg_quantum_i = static_cast<std::uint16_t>(below(4) ? 1 + below(3000) : 0);
             p.s_cfg_aqm_i =
                 static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 | setting.aqm.word;
             offered = setting.aqm;
@@ -226,6 +229,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         }
         EQUAL("m_drop_valid_o", bool(p.m_drop_valid_o), model.drop_valid());
         if (p.m_drop_valid_o) EQUAL("m_drop_desc_o", p.m_drop_desc_o, model.drop());
+        if (Model::kFlows) EQUAL("flow_packets_o", p.flow_packets_o, model.flow_packets());
         EQUAL("ev_valid_o", bool(p.ev_valid_o), model.event_valid());
         if (p.ev_valid_o) {
             EQUAL("ev_queue_o", p.ev_queue_o, model.event().queue);
@@ -245,7 +249,9 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                            static_cast<std::uint16_t>(shaper.mantissa),
                            p.s_cfg_limit_packets_i,
                            static_cast<std::uint8_t>(shaper.exponent),
-                           offered};
+                           offered,
+                           0,
+                           p.s_cfg_quantum_i};
             }
             model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i, head_taken,
                        hierarchy_taken ? &hierarchy_offered : nullptr);

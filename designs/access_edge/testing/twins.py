@@ -8,11 +8,11 @@ import random
 from pathlib import Path
 from typing import Any
 
-from penstock.designs.access_edge import registers
+from penstock.designs.access_edge import find, registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.config import device as configuration_device
 from penstock.testing.differences import differences
-from penstock.testing.testjobs import frames, ip_frames
+from penstock.testing.testjobs import flow_frames, frames, ip_frames
 
 Job = dict[str, Any]
 __all__ = ["IMIX", "device", "differences", "in_window", "random_job"]
@@ -63,7 +63,8 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
         burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))
         limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
         cls = rng.randrange(config.admission.classes) if config.admission else None
-        writes = registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls)
+        quantum = rng.choice([0, 64, 300, rng.randint(1, 16_383)]) if config.flows else None
+        writes = registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls, quantum=quantum)
         return in_window(writes) if window.random() < 0.5 else writes
 
     def share() -> list[tuple[int, int]]:
@@ -76,6 +77,9 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
     writes = [write for queue in queues if rng.random() < 0.8 for write in settings(queue)]
     if config.admission:
         writes += [write for _ in range(rng.choice([0, 2, 10])) for write in share()]
+    if config.flows:
+        limit = rng.choice([0xFFFF_FFFF, config.descriptors // 2, rng.randint(1, config.descriptors)])
+        writes += [(registers.address("flow_limit"), limit), *find.flow_words(seed)]
     duration = rng.choice([20_000, 60_000])
     timed = []
     for _ in range(rng.choice([0, 0, 10, 60])):
@@ -87,6 +91,10 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
         sources.append(frames(random.Random(seed), rng.choice([50, 500]), mean_gap=rng.choice([3, 30, 80])))
     if config.aqm != "none":
         sources.append(ip_frames(random.Random(seed), queues[:3], rng.choice([300, 3000]), mean_gap=rng.choice([5, 15, 40])))
+    if config.flows:
+        for _ in range(rng.randint(1, 2)):
+            few, gap = rng.choice([2, 5, 40]), rng.choice([3, 8, 40])
+            sources.append(flow_frames(rng, rng.choice([queues[:1], queues[:4], queues]), few, rng.choice([300, 2500]), mean_gap=gap))
     for _ in range(rng.randint(1, 4)):
         some = [(rng.randint(14, longest), 1) for _ in range(20)]
         source: Job = {

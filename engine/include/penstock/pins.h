@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define PST_PINS_VERSION 4u
+#define PST_PINS_VERSION 5u
 #define PST_BEAT_BYTES 64 /* of the widest stream; a narrower one uses the first bytes */
 
 /* One AXI4-Stream input and output; byte 0 is the lowest byte of word 0. */
@@ -52,6 +52,7 @@ struct pst_event_pins {
     uint32_t queue_o;
     uint32_t len_o;
     uint8_t valid_o, reason_o, mark_o;
+    uint32_t page_o; /* where it is stored, of a device that says so */
 };
 
 /* How many of each a device has, and how wide its streams are. */

@@ -59,6 +59,36 @@ def ip_frames(rng: random.Random, queues: list[int], count: int, mean_gap: int =
     }
 
 
+def udp_head(queue: int, flow: int, length: int, ecn: int = 0) -> bytes:
+    """The first bytes of a UDP frame of `length` bytes of one of the flows for a queue, which differ in their source ports."""
+    addresses = bytes([10, 0, 0, 1, 10, 1, queue >> 8 & 255, queue & 255])
+    head = bytes([0x45, ecn]) + (length - 14).to_bytes(2, "big") + bytes([0, 0, 0, 0, 64, 17])
+    words = sum(int.from_bytes((head + addresses)[i : i + 2], "big") for i in range(0, 18, 2))
+    while words >> 16:
+        words = (words & 0xFFFF) + (words >> 16)
+    ports = (5000 + flow).to_bytes(2, "big") + (9).to_bytes(2, "big") + (length - 34).to_bytes(2, "big") + bytes(2)
+    return bytes(12) + b"\x08\x00" + head + (~words & 0xFFFF).to_bytes(2, "big") + addresses + ports
+
+
+def flow_frames(rng: random.Random, queues: list[int], flows: int, count: int, mean_gap: int = 30) -> Job:
+    """A list of UDP frames for these queues, of so many flows each; two of three are of the first two."""
+    lengths = [rng.choice([60, 100, 600, 1500]) for _ in range(count)]
+    to = [rng.choice(queues) for _ in range(count)]
+    heads = [
+        udp_head(queue, rng.randrange(flows) if rng.random() < 0.34 else rng.randrange(2), length, rng.choice([0, 1, 2, 3]))
+        for queue, length in zip(to, lengths, strict=True)
+    ]
+    return {
+        "kind": "frames",
+        "cycles": np.cumsum([rng.randint(0, 2 * mean_gap) for _ in range(count)]),
+        "queues": np.array(to, dtype=np.uint32),
+        "offsets": np.cumsum([0, *map(len, heads)])[:-1],
+        "lengths": lengths,
+        "stored": [len(head) for head in heads],
+        "data": np.frombuffer(b"".join(heads), dtype=np.uint8),
+    }
+
+
 def fate(length: int, queue: int, error: int) -> str:
     """What docs/hardware.md says of a frame at the input of a device with 16 queues."""
     if error:

@@ -11,6 +11,7 @@
 #include "blocks/schedule/model/scheduler_models.hpp"
 #include "designs/access_edge/model/device/aqm_choice.hpp"
 #include "designs/access_edge/model/device/find_model.hpp"
+#include "designs/access_edge/model/flow_manager.hpp"
 #include "designs/access_edge/model/model.hpp"
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/environment.hpp"
@@ -32,6 +33,7 @@ struct AccessEdgeSettings {
     HierarchySizes hierarchy_sizes;                      // how many
     unsigned busiest = 0;                                // places of the table that scans fill; 0: there are no scans
     bool node_counters = false;                          // counters by node and class
+    FlowSizes flows;                                     // flow queues behind the queues; flows.flows 0: there are none
     unsigned share_classes = 0;                          // classes among which memory is shared; 0: it is not
     unsigned outstanding = memory_timing::kOutstanding;  // frames, and bursts, under way at the memories in each direction
     std::vector<PagePool> pools;

@@ -4,6 +4,7 @@
 
 #include <any>
 #include <bit>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -62,6 +63,18 @@ AccessEdgeSettings model_settings(Table table) {
     device.node_counters = table.boolean("node_counters", false);
     if (device.node_counters && !device.hierarchy) bad_job("device.model.node_counters needs hierarchy");
     device.share_classes = static_cast<unsigned>(table.integer("share_classes", 0, settings::kMostTrafficClass + 1, 0));
+    if (table.has("flows")) {
+        Table flows = table.table("flows");
+        device.flows.flows = static_cast<std::uint32_t>(flows.integer("queues", 32, 1 << 22));
+        device.flows.lanes = static_cast<std::uint32_t>(flows.integer("lanes", 1, 4));
+        device.flows.age_cycles = static_cast<std::uint32_t>(flows.integer("age_cycles", 1, INT32_MAX));
+        device.flows.quantum = device.max_frame_bytes;
+        if (!std::has_single_bit(device.flows.flows)) bad_job("device.model.flows.queues is a power of two");
+        if (!std::has_single_bit(device.flows.lanes)) bad_job("device.model.flows.lanes is 1, 2 or 4");
+        if (!device.shaping || (device.aqm && device.aqm.arrivals))
+            bad_job("device.model.flows needs shaping, and no AQM that judges arrivals");
+        flows.done();
+    }
     device.outstanding = static_cast<unsigned>(
         table.integer("outstanding", memory_timing::kLeastOutstanding, memory_timing::kMostOutstanding, device.outstanding));
     table.done();
@@ -74,6 +87,7 @@ std::string core_of(const AccessEdgeSettings& device) {
     if (!aqm && !device.shaping) return device.scheduler ? "OwnCore" : "PassthroughCore";
     std::string judge = "NoJudge";
     if (aqm) judge = std::string(aqm.arrivals ? "ArrivalJudge" : "DepartureJudge") + (aqm.estimate ? "<true>" : "<false>");
+    if (device.flows.flows) return (device.hierarchy ? "FlowHierarchyCoreFor<" : "FlowCoreFor<") + judge + ">";
     return (device.hierarchy ? "HierarchyCoreFor<" : "JudgedCore<") + judge + ">";
 }
 

@@ -94,6 +94,12 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kNodeClass:
             place_.cls = fields::kNodeClassCls.of(value);
             break;
+        case registers::kFlowLimit:
+            flow_limit_ = value;
+            break;
+        case registers::kQueueQuantum:
+            quantum_ = fields::kQueueQuantumBytes.of(value);
+            break;
         case registers::kFindItem:
             find_item_ = value;
             break;
@@ -191,6 +197,7 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
                 return Refused::Not;
         }
     }
+    if (flow_hash_ && command == values::kCommandFlowWord) return find_item_ >= FqHash::kWords ? Refused::Index : Refused::Not;
     const bool provision = command == values::kCommandProvision;
     const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
     if (!writes && command != kReadBack && command != values::kCommandSnapshot) return Refused::Command;
@@ -288,6 +295,8 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
         refused_ = check(*command_);
         if (refused_ == Refused::Not && *command_ == values::kCommandShare) {
             share_ = {share_class_, share_size_, share_alpha_, share_reserved_};
+        } else if (refused_ == Refused::Not && *command_ == values::kCommandFlowWord) {
+            flow_hash_->set(find_item_, find_value_);
         } else if (refused_ == Refused::Not && is_find(*command_)) {
             set_find(*command_, now);
         } else if (refused_ == Refused::Not && is_hierarchy(*command_)) {
@@ -302,7 +311,8 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
                         static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, settings::kMostLimitPackets)),
                         static_cast<std::uint8_t>(fields::kQueueRateExponent.of(rate_)),
                         aqm_,
-                        static_cast<std::uint8_t>(provision && hierarchy_ ? fields::kTreeClassCls.of(hierarchy_class_) : queue_class_)};
+                        static_cast<std::uint8_t>(provision && hierarchy_ ? fields::kTreeClassCls.of(hierarchy_class_) : queue_class_),
+                        static_cast<std::uint16_t>(flow_hash_ ? quantum_ : 0)};
             state_ = State::Write;
             provision_ = hierarchy_ && provision;
             if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);

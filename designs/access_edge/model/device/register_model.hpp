@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "blocks/count/model/interrupt.hpp"
+#include "blocks/fq/model/fq_hash.hpp"
 #include "designs/access_edge/model/access_edge.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 #include "designs/access_edge/model/device/find_model.hpp"
@@ -25,9 +26,10 @@ struct ShareSetting {
 class RegisterModel {
   public:
     // hierarchy: there is one, with these sizes. share_classes, page_sizes: of the admission; 0: there is none.
-    // find: what finds queues in headers, if there is such. busiest: there are scans. node_counters: there are counters by node and class.
+    // find: what finds queues in headers, if there is such. flow_hash: of the flows, if there are flow queues. busiest: there are scans.
+    // node_counters: there are counters by node and class.
     RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0,
-                  bool busiest = false, bool node_counters = false, FindModel* find = nullptr)
+                  bool busiest = false, bool node_counters = false, FindModel* find = nullptr, FqHash* flow_hash = nullptr)
         : queues_(queues),
           hierarchy_(hierarchy),
           sizes_(sizes),
@@ -35,7 +37,8 @@ class RegisterModel {
           page_sizes_(page_sizes),
           busiest_(busiest),
           node_counters_(node_counters),
-          find_(find) {}
+          find_(find),
+          flow_hash_(flow_hash) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -61,6 +64,8 @@ class RegisterModel {
     std::uint32_t hierarchy_index() const { return hierarchy_index_; }
     std::uint32_t find_item() const { return find_item_; }
     std::uint32_t find_read() const { return find_read_; }
+    // Most packets in all flow queues.
+    std::uint32_t flow_limit() const { return flow_limit_; }
     // Cycles that a memory may be waited for.
     std::uint32_t memory_timeout() const { return memory_timeout_; }
     // Why the last command was refused, as in the status register; 0: it was not.
@@ -122,6 +127,8 @@ class RegisterModel {
     unsigned share_classes_, page_sizes_;
     bool busiest_, node_counters_;
     FindModel* find_;
+    FqHash* flow_hash_;
+    std::uint32_t flow_limit_ = UINT32_MAX, quantum_ = 0;
     std::uint32_t find_item_ = 0, find_value_ = 0;
     std::uint32_t find_read_ = 0;  // value of the key that was read last
     std::array<std::uint32_t, 3> find_key_{};

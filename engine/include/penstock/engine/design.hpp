@@ -68,6 +68,12 @@ struct Statement {
     // their bytes then, and equal ones are one as good as the other.
     unsigned tag_bits = 0;
 
+    // Of order Free: events at a queue name frames by their page (Fate::page), from the one with which the queue takes a frame on. So the
+    // device may tell what its queues give away, with marks or without, and what they drop later: for the reason `late`, by another event
+    // of the kind with which they took it.
+    bool pages = false;
+    std::optional<std::uint8_t> late;
+
     // Throws std::invalid_argument where one part of the statement contradicts another.
     void check() const;
 };

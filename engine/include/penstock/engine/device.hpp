@@ -43,7 +43,8 @@ class FrameSource {
 struct Fate {
     std::uint32_t queue;
     std::uint32_t length;
-    std::uint8_t reason;  // pst_pkg::drop_e; 0: goes on
+    std::uint8_t reason;     // pst_pkg::drop_e; 0: goes on
+    std::uint32_t page = 0;  // where it is stored, of a device whose statement says `pages`: two that are there at once have two
 };
 
 struct MemoryCounts {

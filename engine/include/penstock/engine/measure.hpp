@@ -217,6 +217,8 @@ class Measurement final : public Observer {
         std::uint32_t before, alike;
         std::uint64_t place;
         bool overtaken, mark;  // mark: its queue has given it away with a mark
+        bool given;            // where pages name frames: its queue has given it away
+        std::uint32_t page;    // the same: where it is
     };
     struct List {
         std::uint32_t head = kNone, tail = kNone;
@@ -254,7 +256,14 @@ class Measurement final : public Observer {
     void forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before = kNone);
     // Where the order is free: it came to the queue, and leaves it, from wherever it is in the list.
     void enter_freely(std::uint32_t queue, std::uint32_t record);
-    void leave_freely(std::uint32_t queue, std::uint32_t record);
+    void leave_freely(std::uint32_t queue, std::uint32_t record, bool departs = true);
+    // Where pages name frames: the one that an event of this queue is about; kNone, a finding: there is none.
+    std::uint32_t named(std::int64_t cycle, const Fate& fate, const char* what);
+    void dropped_late(std::int64_t cycle, const Fate& fate);
+    void given_by_page(std::int64_t cycle, const Fate& fate, bool mark);
+    void note_mark(std::int64_t cycle, std::uint32_t record);
+    template <typename Fits>
+    std::uint32_t take_paged(std::uint32_t queue, std::int64_t cycle, Fits&& fits);
     // Takes the oldest frame of a queue with this tag off it; kNone: there is none.
     std::uint32_t take_tagged(std::uint32_t queue, std::int64_t cycle, std::uint64_t tag);
     std::uint64_t tag_of(std::uint64_t number) const { return number << (64 - settings_.device.tag_bits); }
@@ -306,6 +315,8 @@ class Measurement final : public Observer {
     // Where the order is free: by tag the frames in queues that carry it, oldest first; by queue the youngest place of those that left.
     std::unordered_map<std::uint64_t, List> tagged_;
     std::vector<std::uint64_t> youngest_left_;
+    std::vector<std::uint32_t> by_page_;  // where pages name frames: the record of the frame that is there, kNone
+    bool tells_given_ = false;            // queues tell what they give away
     std::uint64_t places_ = 0;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;

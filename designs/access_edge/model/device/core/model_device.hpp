@@ -40,6 +40,9 @@ constexpr std::int64_t kSeenCycles = 2;  // from the cycle whose moves of keys a
 constexpr std::int64_t kLookCycles = 6;  // from the start of a snapshot until the age of the queue's head is known
 constexpr std::int64_t kMerge = 1;       // from the choice of pst_free_merge to the pools and the admission
 constexpr std::int64_t kFreeCycles = kMerge + pool_timing::kFree;  // and to the page allocator
+// pst_access_edge_buckets: from the last beat that its headers are read of to the bucket; it reads the random words so many cycles before.
+constexpr std::int64_t kBucket = 17, kHash = 3;
+constexpr std::uint32_t kHeaderBeats = 2;
 constexpr std::int64_t kNever = INT64_MAX;
 constexpr std::uint32_t kSlack = 16;  // cycles between a request to an ideal memory and its answer, besides the latency
 
@@ -55,14 +58,16 @@ class ModelDevice final : public Device {
           write_(memories_, layout_, settings.outstanding),
           read_(memories_, layout_, settings.outstanding),
           stepped_(make_stepped(settings, layout_)),
-          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.hierarchy_sizes, settings.scheduler,
-                settings.tolerance_cycles, time_width_of(settings.max_frame_bytes)),
+          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.flows.flows ? settings.flows.flows : settings.queues),
+                settings.hierarchy_sizes, settings.scheduler, settings.tolerance_cycles, time_width_of(settings.max_frame_bytes),
+                settings.flows),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           admission_(make_admission(settings)),
           find_(settings.find.profiles != 0 ? std::optional<FindModel>(std::in_place, settings.find) : std::nullopt),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
-                     admission_ ? admission_->sizes() : 0, settings.busiest != 0, settings.node_counters, find_ ? &*find_ : nullptr),
-          head_bytes_(find_ ? kMaxFrameBytes + 64 : 0),
+                     admission_ ? admission_->sizes() : 0, settings.busiest != 0, settings.node_counters, find_ ? &*find_ : nullptr,
+                     Core::kFlows ? &flow_hash_ : nullptr),
+          head_bytes_(find_ || Core::kFlows ? kMaxFrameBytes + 64 : 0),
           nodes_(settings.node_counters, settings.queues, settings.hierarchy_sizes),
           busiest_(settings.busiest ? settings.queues : 0, settings.busiest),
           egress_(settings.egress(0)),
@@ -80,11 +85,11 @@ class ModelDevice final : public Device {
     }
 
     void start() override {
-        const std::int64_t cleared = std::max<std::int64_t>(Core::init_cycles(settings_.queues), settings_.queues);
+        const std::int64_t cleared = std::max<std::int64_t>(Core::init_cycles(settings_.queues, settings_.flows), settings_.queues);
         now_ = kResetCycles + std::max(cleared, find_ ? find_->init_cycles() : 0) + kInitCycles;
         origin_ = -kResetCycles;
         // The scheduler's clock has been running since its own memories were cleared.
-        std::int64_t cycle = Core::init_cycles(settings_.queues);
+        std::int64_t cycle = Core::init_cycles(settings_.queues, settings_.flows);
         core_.start(cycle);
         while (cycle < now_ + origin_) {
             core_.step(cycle, nullptr, false, false, nullptr);
@@ -139,6 +144,14 @@ class ModelDevice final : public Device {
         PageAdmission::Verdict verdict;
         std::int64_t from;  // it can ask for its page
     };
+    // With flow queues: a frame on its way to its bucket, which its enqueue waits for.
+    struct Bucket {
+        FqKey key;
+        std::uint32_t beats, window;  // that have not been taken; of which headers are read
+        std::int64_t known = kNever;
+        bool hashed = false;
+        std::uint16_t bucket = 0;
+    };
     struct Classified {
         std::int64_t cycle;
         Fate fate;
@@ -181,7 +194,9 @@ class ModelDevice final : public Device {
     }
     // None where all memories answer after a fixed time: their times are computed.
     static std::unique_ptr<SteppedMemory> make_stepped(const DeviceSettings& settings, const std::vector<PageLayout>& layout) {
-        const bool computed = std::all_of(settings.memories.begin(), settings.memories.end(),
+        // Flow queues may hold frames up in front of them, which the computed times do not know.
+        const bool computed = settings.flows.flows == 0 &&
+                              std::all_of(settings.memories.begin(), settings.memories.end(),
                                           [](const MemorySettings& m) { return !m.dram && m.gap_permille == 0 && m.faults.empty(); });
         return computed ? nullptr : std::make_unique<SteppedMemory>(settings.memories, layout, settings.outstanding, settings.seed);
     }
@@ -223,6 +238,10 @@ class ModelDevice final : public Device {
         arrival_ = find_ ? std::max(input_.frame().last, input_.frame().known) : input_.frame().last;
     }
     void find_queue();
+    FqKey flow_key(const Frame& frame);
+    void hash_flows();
+    bool bucket_known() const { return !Core::kFlows || (!buckets_.empty() && buckets_.front().known <= now_); }
+    void take_beat();
     void find_decision();
     void decide();
     void find_page();
@@ -266,7 +285,8 @@ class ModelDevice final : public Device {
     std::optional<PageAdmission> admission_;
     std::optional<FindModel> find_;  // queues are found in headers
     RegisterModel registers_;
-    std::vector<std::uint8_t> head_bytes_;  // of a frame whose queue is found
+    FqHash flow_hash_;
+    std::vector<std::uint8_t> head_bytes_;  // of a frame whose headers are read
     std::uint64_t held_find_count_ = 0;
     NodeCounters nodes_;
     Busiest busiest_;
@@ -310,6 +330,11 @@ class ModelDevice final : public Device {
     std::int64_t first_beat_ = -1, last_beat_ = -1;  // of the frame that is being sent
     std::array<Amount, access_edge::kDropReasons> dropped_{}, held_drops_{};
 
+    // With flow queues: keys of the frames in passed_ and admitted_, and of those behind them until they are enqueued.
+    std::deque<FqKey> keys_;
+    std::deque<Bucket> buckets_;
+    std::uint32_t swallowed_ = 0;  // beats to come of a frame that found no page, and whose loss is told already
+
     // AQM
     std::vector<Amount> aqm_drop_;      // by queue
     std::vector<std::uint64_t> marks_;  // by queue
@@ -335,10 +360,12 @@ class ModelDevice final : public Device {
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
+    std::pair<std::uint32_t, std::uint32_t> backlog_;  // of it: packets, bytes
     std::int64_t head_sojourn_ = 0;
     struct {
         ShaperSetting shaper{0, 0, 0};
-        std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, guarantee = 0, share_class = 0;
+        std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, guarantee = 0, share_class = 0,
+                      quantum = 0;
         AqmSetting aqm{};
     } back_;
     std::optional<NodeCounters::Row> shown_node_;  // the snapshot is of a node and class
@@ -382,6 +409,7 @@ void ModelDevice<Core>::cycle() {
     }
     if (now_ >= decide_at_) decide();
     if (now_ >= page_at_) store_frame();
+    if constexpr (Core::kFlows) hash_flows();
 
     // Pages that were sent go back first, the others in turns.
     const bool back[] = {!sent_pages_.empty() && sent_pages_.front().from <= now_, core_.drop_valid(),
@@ -408,7 +436,7 @@ void ModelDevice<Core>::cycle() {
     const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy(setting_taken);
     if (hierarchy_setting && !core_.hierarchy_setting_ready()) hierarchy_setting = nullptr;
     if (nodes_ && hierarchy_setting) nodes_.set(*hierarchy_setting);
-    const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
+    const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && bucket_known() && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && memory_ready();
 
     if (core_.event_valid()) {
@@ -419,7 +447,7 @@ void ModelDevice<Core>::cycle() {
         }
         if (nodes_) nodes_.came(packet.queue, packet.length, packet.reason);
         if (Core::kArrivals && packet.reason == static_cast<unsigned>(Drop::Aqm)) aqm_drop_[packet.queue].add(packet.length);
-        observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
+        observer_->enqueued(now_, {packet.queue, packet.length, packet.reason, packet.descriptor});
         active_ = true;
     }
     if constexpr (Core::kJudges) {
@@ -434,12 +462,20 @@ void ModelDevice<Core>::cycle() {
             if (nodes_ && mark) nodes_.marked(p->queue);
             marked_ += mark;
             marks_[p->queue] += mark;
-            observer_->dequeued(now_, {p->queue, p->length, static_cast<std::uint8_t>(gone ? Drop::Aqm : Drop::None)}, mark);
+            observer_->dequeued(now_, {p->queue, p->length, static_cast<std::uint8_t>(gone ? Drop::Aqm : Drop::None), p->descriptor}, mark);
             active_ = true;
         }
     }
     if (enqueue || out || take_drop || take_head || setting_taken || hierarchy_setting || now_ >= core_due_) {
         if (out) send(core_.out());
+        if constexpr (Core::kFlows) {
+            core_.set_flow_limit(registers_.flow_limit());
+            if (enqueue) {
+                enqueues_.front().packet.bucket = buckets_.front().bucket;
+                swallowed_ += buckets_.front().beats;
+                buckets_.pop_front();
+            }
+        }
         core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr,
                    enqueue && enqueues_.front().ect, take_head, hierarchy_setting);
         if (enqueue) enqueues_.pop();
@@ -455,12 +491,13 @@ void ModelDevice<Core>::cycle() {
         if (const auto read = registers_.take_read_back()) read_back(*read);
         if (const auto backlog = registers_.take_scan()) {
             busiest_.scan(*backlog, now_ + origin_,
-                          [&](std::uint32_t queue) { return *backlog ? core_.queue(queue).bytes : sent(queue).bytes; });
+                          [&](std::uint32_t queue) { return *backlog ? core_.backlog(queue).second : sent(queue).bytes; });
             registers_.interrupt().happens(access_edge::fields::kIrqCauseScanEnded.at(1));
         }
         if (const auto queue = registers_.take_snapshot()) {
             shown_node_.reset();
             snapshot_ = core_.queue(*queue);
+            backlog_ = core_.backlog(*queue);
             head_sojourn_ = core_.head_sojourn(*queue, now_ + origin_ + kLookCycles);
             snapshot_sent_ = sent(*queue);
             if constexpr (Core::kJudges) {
@@ -471,6 +508,7 @@ void ModelDevice<Core>::cycle() {
         if (const auto place = registers_.take_node_snapshot()) {
             shown_node_ = nodes_.row(place->node, place->cls);
             snapshot_ = {};
+            backlog_ = {};
             head_sojourn_ = 0;
         }
     }
@@ -533,6 +571,7 @@ void ModelDevice<Core>::arrivals() {
     classified_.push({in.stored + classify_timing::kEvent, {frame.queue, length, in.reason}});
     if (in.reason == 0) {
         passed_.push({frame.number, in.stored, frame.queue, frame.length, capable(frame)});
+        if constexpr (Core::kFlows) keys_.push_back(flow_key(frame));
         if (passed_.size() == 1) admission_ ? find_decision() : find_page();
     }
     input_.advance(now_);
@@ -553,6 +592,40 @@ void ModelDevice<Core>::find_queue() {
     frame_bytes(head, settings_.seed, head_bytes_.data());
     input_.resolve(find_->find({head_bytes_.data(), head.length}, vector));
     find_->forget(vector);
+}
+
+// What the flow of a frame is told by.
+template <typename Core>
+FqKey ModelDevice<Core>::flow_key(const Frame& frame) {
+    Frame head = frame;
+    head.length = std::min(head.length, kHeaderBeats * kBeat + 1);  // more is not read
+    head.sum_at = 0;
+    frame_bytes(head, settings_.seed, head_bytes_.data());
+    return FqKey(parse({head_bytes_.data(), head.length}, ParseMpls::ByNibble, {kHeaderBeats * kBeat, 2, false}));
+}
+
+template <typename Core>
+void ModelDevice<Core>::hash_flows() {
+    for (Bucket& frame : buckets_) {
+        if (frame.known == kNever || frame.known - kHash > now_) break;
+        if (!frame.hashed) frame.bucket = static_cast<std::uint16_t>(flow_hash_.bucket(frame.key));
+        frame.hashed = true;
+    }
+}
+
+// A beat of the oldest frame that has some left is on its way to the memory.
+template <typename Core>
+void ModelDevice<Core>::take_beat() {
+    if (swallowed_ != 0) {
+        --swallowed_;
+        return;
+    }
+    for (Bucket& frame : buckets_) {
+        if (frame.beats == 0) continue;
+        --frame.beats;
+        if (frame.window != 0 && --frame.window == 0) frame.known = now_ + kBucket;
+        return;
+    }
 }
 
 // At the end of a run of cycles: frames that the device has taken, but that cannot be followed any further until the store has room.
@@ -642,6 +715,11 @@ void ModelDevice<Core>::store_frame() {
         now_,
         {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(lost), frame.number},
         frame.ect};
+    if constexpr (Core::kFlows) {
+        const std::uint32_t beats = (frame.length + kBeat - 1) / kBeat;
+        buckets_.push_back({keys_.front(), beats, std::min(beats, kHeaderBeats)});
+        keys_.pop_front();
+    }
     if (stepped_) {
         granted_frame_ = MemoryFrame{memory, descriptor, frame.length};
         granted_verdict_ = verdict;
@@ -698,7 +776,10 @@ template <typename Core>
 void ModelDevice<Core>::step_memory() {
     struct Hooks {
         ModelDevice& device;
-        void beat_taken(std::int64_t now) { device.input_.beat_taken(now); }
+        void beat_taken(std::int64_t now) {
+            device.input_.beat_taken(now);
+            if constexpr (Core::kFlows) device.take_beat();
+        }
         void stored(const MemoryFrame& frame, std::int64_t from, bool failed) {
             device.enqueues_.push(device.storing_.front());
             Enqueue& enqueue = device.enqueues_.back();
@@ -874,6 +955,7 @@ void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
         back_.limit_bytes = queue.limit_bytes;
         back_.cls = found.cls;
         back_.aqm = core_.aqm_setting(read.id);
+        back_.quantum = core_.quantum(read.id);
         if (admission_) back_.share_class = admission_->class_of(read.id);
     }
     back_.parent = found.parent;
@@ -920,9 +1002,9 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
                    fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
                    fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy) |
                    fields::kFeaturesAdmission.at(settings_.share_classes != 0) | fields::kFeaturesNodeCounters.at(bool{nodes_}) |
-                   fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate) |
+                   fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate && !Core::kFlows) |
                    fields::kFeaturesGuarantees.at(settings_.hierarchy_sizes.guarantee_cycles != 0) |
-                   fields::kFeaturesHeaders.at(find_.has_value());
+                   fields::kFeaturesHeaders.at(find_.has_value()) | fields::kFeaturesFlows.at(Core::kFlows);
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
@@ -959,9 +1041,9 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case registers::kQueueIndex:
             return registers_.index();
         case registers::kBacklogPackets:
-            return snapshot_.packets;
+            return backlog_.first;
         case registers::kBacklogBytes:
-            return snapshot_.bytes;
+            return backlog_.second;
         case registers::kHeadSojourn:
             return static_cast<std::uint32_t>(std::min<std::int64_t>(head_sojourn_, UINT32_MAX));
         case registers::kNowRate:
@@ -998,6 +1080,14 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return busiest_.window();
         case registers::kTreeIndex:
             return registers_.hierarchy_index();
+        case registers::kFlows:
+            return settings_.flows.flows;
+        case registers::kFlowPackets:
+            return core_.flow_packets();
+        case registers::kFlowLimit:
+            return registers_.flow_limit();
+        case registers::kNowQuantum:
+            return back_.quantum;
         case registers::kFindProfiles:
             return find_ ? find_->profiles() : 0;
         case registers::kFindEntries:
