@@ -158,6 +158,8 @@ def _curves(figure: Figure, axes: Any, width: float) -> None:
         step = max(1, -(-len(places) // 12))
         axes.set_xticks(range(0, len(places), step), places[::step], rotation=30 if max(map(len, places)) > 6 else 0, ha="right")
     _thousands(axes, figure, of, words)
+    if any(line.labels for line in lines):
+        axes.margins(y=0.12)  # words above the highest point are within
     if figure.zero and "y" not in figure.log:
         axes.set_ylim(bottom=0)
     if len(lines) > 1 or (lines and figure.legend):
