@@ -21,9 +21,9 @@ DEADLINE = 20.0
 # Each noun with its methods; a change of the protocol that takes one away breaks clients.
 METHODS = {
     "Audit": {"List"}, "Device": {"Get", "Diff"},
-    "Subscribers": {"Create", "Update", "Move", "Delete", "Get", "List", "Batch", "Provision"},
+    "Subscribers": {"Create", "Update", "Move", "Delete", "Get", "List", "Batch", "BulkUpdate", "Provision"},
     "Nodes": {"Set", "Get", "List"}, "Ports": {"Set", "Get", "List"}, "Queues": {"Get"}, "Gates": {"Close", "Open"}, "AqmSettings": {"Set"},
-    "Counters": {"Totals", "Top", "Watch"}, "Registers": {"Read", "Write"}, "Store": {"Backup"},
+    "Counters": {"Totals", "Top", "History", "Watch"}, "Registers": {"Read", "Write"}, "Store": {"Backup"},
     "Plans": {"Set", "Get", "List", "Delete"},
 }  # fmt: skip
 
@@ -141,6 +141,16 @@ def checks(server: Server) -> Iterator[tuple[str, Callable[[], Any]]]:
         holds(lambda: server.call("Subscribers.Batch", changes=[{"move": {"name": "no such subscriber"}}]).failures[0].code == 5),
     )
     yield "Subscribers.Provision", holds(lambda: server.call("Subscribers.Provision", subscribers=[made]).applied.queues)
+    bulk = {"name_contains": NAME, "subscriber": {"gate_closed": True}, "update_mask": "gateClosed"}
+    yield (
+        "a dry run of Subscribers.BulkUpdate",
+        holds(lambda: server.call("Subscribers.BulkUpdate", dry_run=True, **bulk).subscribers == 1 and not one().gate_closed),
+    )
+    yield "Subscribers.BulkUpdate", holds(lambda: server.call("Subscribers.BulkUpdate", **bulk).subscribers == 1 and one().gate_closed)
+    yield (
+        "a bulk change of nobody in particular",
+        lambda: refused(code.INVALID_ARGUMENT, "", lambda: server.call("Subscribers.BulkUpdate", update_mask="node")),
+    )
     yield "Gates.Close", holds(lambda: server.call("Gates.Close", subscribers=[NAME]) and one().gate_closed)
     yield "Gates.Open", holds(lambda: server.call("Gates.Open", subscribers=[NAME]) and not one().gate_closed)
     of = {"of": {"subscriber": NAME, "position": 0}}
@@ -159,6 +169,7 @@ def checks(server: Server) -> Iterator[tuple[str, Callable[[], Any]]]:
         )
     yield "Counters.Totals", holds(lambda: server.call("Counters.Totals").device.name == "device")
     yield "Counters.Top", holds(lambda: len(server.call("Counters.Top", count=3).queues) <= 3)
+    yield "Counters.History", holds(lambda: server.call("Counters.History", subscriber=NAME).interval_seconds == 300)
     yield "Counters.Watch", holds(lambda: server.call("Counters.Watch", subscriber=NAME).snapshot)
     yield (
         "a period that is too short",
