@@ -2,7 +2,7 @@
 // Finds the queue of each frame in its headers: frames come out unchanged, with their queue in tdest, or with tdrop where there is none.
 //
 // Throughput: a beat per cycle, and with beats of 64 bytes a frame of 60 bytes in each cycle.
-// Latency:    17 cycles from the beat that ends the frame or fills the window of 128 bytes to the frame's first beat out; with a prefix table
+// Latency:    17 cycles from the beat that ends the frame or fills the window to the frame's first beat out; with a prefix table
 //             as much longer as pst_subscriber is: 24 cycles with 7 levels. With SplitStages 27 cycles, and with 7 levels 32. A counter shows
 //             an event a few cycles later.
 // Ordering:   as they come.
@@ -17,6 +17,7 @@ module pst_find_queue
     parameter int unsigned Profiles         = 8,       // 1 .. 15
     parameter int unsigned Entries          = 262144,  // places for subscribers by key, see pst_lookup
     parameter int unsigned ExtensionHeaders = 2,       // of IPv6, 0 .. 8
+    parameter int unsigned WindowBytes      = 128,     // that are read, see pst_parse; all headers up to IP end at 104 at the latest
     parameter int unsigned PrefixLevels     = 0,       // of pst_lookup_prefix, 2 .. 9, 7 for 8,191 prefixes; 0: no such table
     parameter int unsigned WaitBeats        = 64,      // beats that wait for their queue; for full rate more than the latency
     parameter bit          SplitStages      = 1'b0,    // stages are two or three, for a slow technology; those of prefixes stay as they are
@@ -73,6 +74,9 @@ module pst_find_queue
   localparam int unsigned NodeWidth = PrefixLevels > 0 ? 2 * PrefixLevels : 2;
   localparam int unsigned LevelWidth = PrefixLevels > 0 ? $clog2(PrefixLevels + 1) : 1;
 
+  if (WindowBytes < 104) begin : g_bad_window
+    $error("pst_find_queue: WindowBytes is %0d, must be at least 104, or headers that find a queue are not read", WindowBytes);
+  end
   if (Profiles > 15) begin : g_bad_profiles
     $error("pst_find_queue: Profiles is %0d, allowed: 1..15", Profiles);
   end
@@ -102,7 +106,7 @@ module pst_find_queue
   // Headers up to IP find the queue. Those behind it only tell why reading ended.
   pst_parse_stages #(
       .DataBytes(DataBytes),
-      .WindowBytes(128),
+      .WindowBytes(WindowBytes),
       .ExtensionHeaders(ExtensionHeaders),
       .Tunnels(1'b0),
       .SplitStages(SplitStages)

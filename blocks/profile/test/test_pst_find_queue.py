@@ -33,7 +33,7 @@ class Bench:
         self.parser, self.models, self.lookup = engine.models("parse"), engine.models("profile"), engine.models("lookup")
         self.width = testkit.parameter("DataBytes", 64)
         self.profiles, self.entries = testkit.parameter("Profiles", 8), testkit.parameter("Entries", 256)
-        self.headers = testkit.parameter("ExtensionHeaders", 2)
+        self.headers, self.window = testkit.parameter("ExtensionHeaders", 2), testkit.parameter("WindowBytes", 128)
         self.levels, self.bank, self.prefixes = testkit.parameter("PrefixLevels", 0), 0, {}
         # Cycles to a vector; from there to the rise of m_done_valid_o of the last operation that it sees, and to the frame.
         split = testkit.parameter("SplitStages", 0)
@@ -141,7 +141,7 @@ class Bench:
             word = int.from_bytes(part + rng.randbytes(width - len(part)), "little")
             is_last = at // width == last
             beats.append({"tdata": word, "tkeep": keep, "tlast": is_last, "tuser": error if is_last else rng.getrandbits(1)})
-        frame = {"data": data, "error": error or hole >= 0, "beats": len(beats), "window": min(len(beats), 128 // width)}
+        frame = {"data": data, "error": error or hole >= 0, "beats": len(beats), "window": min(len(beats), self.window // width)}
         self.beats += [beat | {"frame": 0} for beat in beats]
         self.lined.append(frame)
         found = self.models.choose(data, 0, self.drawn, self.mpls)
@@ -159,7 +159,8 @@ class Bench:
         frame["taken"] += 1
         if frame["taken"] == frame["window"]:
             frame["vector"] = self.cycle_now + self.to_vector
-            ending = self.parser.parse(frame["data"], mpls=self.mpls, extension_headers=self.headers, tunnels=False)["ending"]
+            sizes = {"window_bytes": self.window, "extension_headers": self.headers, "tunnels": False}
+            ending = self.parser.parse(frame["data"], mpls=self.mpls, **sizes)["ending"]
             self.counts[2, ending] += 1
         if beat["tlast"]:
             self.sending = None
@@ -303,7 +304,7 @@ async def full_rate(dut) -> None:
         {"Entries": 64, "DataBytes": 16, "Profiles": 3, "ExtensionHeaders": 4},
         {"Entries": 64, "DataBytes": 32, "PrefixLevels": 4},
         {"Entries": 64, "DataBytes": 64, "PrefixLevels": 2, "Profiles": 4},
-        {"Entries": 256, "DataBytes": 8, "SplitStages": 1},
+        {"Entries": 256, "DataBytes": 8, "SplitStages": 1, "WindowBytes": 104},
         {"Entries": 64, "DataBytes": 64, "PrefixLevels": 5, "SplitStages": 1},
     ],
     ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes", "split-8-byte-beats", "split-prefixes"],
@@ -315,6 +316,7 @@ def test_pst_find_queue(parameters: dict[str, int]) -> None:
     testkit.run_module("profile", "pst_find_queue", parameters)
 
 
-def test_sixteen_profiles_are_refused() -> None:
+@pytest.mark.parametrize("parameters", [{"Profiles": 16}, {"WindowBytes": 96, "DataBytes": 8}], ids=["profiles", "window"])
+def test_sizes_out_of_range_are_refused(parameters: dict[str, int]) -> None:
     with pytest.raises(RuntimeError, match="return code"):
-        testkit.run_module("profile", "pst_find_queue", {"Profiles": 16})
+        testkit.run_module("profile", "pst_find_queue", parameters)
