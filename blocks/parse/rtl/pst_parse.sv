@@ -7,7 +7,7 @@
 //
 // Throughput: a beat per cycle, hence with beats of 64 bytes a frame of 60 bytes in each cycle.
 // Latency:    frames 0 cycles; a vector 11 + ExtensionHeaders cycles after the beat that ends the frame or fills the window, with SplitStages
-//             17 + 2 * ExtensionHeaders.
+//             18 + 2 * ExtensionHeaders.
 // Ordering:   vectors in the order of the frames. A vector may come before the frame's last beat, if that is behind the window.
 // Reset:      frames and vectors inside are forgotten; the next beat begins a frame.
 module pst_parse

@@ -68,38 +68,25 @@ module pst_parse_network
     step_t                     step;
     logic [RestBytes-1:0][7:0] rest;
     logic                      inner_there;
-    logic [13:0][7:0]          inner;
-    logic [39:0][7:0]          head;
+    logic [53:0][7:0]          bytes;        // an inner Ethernet header, and the header of IP behind it; or that of IP
     logic [7:0]                at;           // where the IP header begins
     logic [LeftWidth-1:0]      left40;
   } bytes_t;
 
-  bytes_t bytes, t2;
+  bytes_t begun, t2;
 
   always_comb begin
     unique case (step1_q.words[1:0])
-      2'd0: begin
-        bytes.inner = row_q[0+:14];
-        bytes.head  = inner_q ? row_q[14+:40] : row_q[0+:40];
-      end
-      2'd1: begin
-        bytes.inner = row_q[4+:14];
-        bytes.head  = inner_q ? row_q[18+:40] : row_q[4+:40];
-      end
-      2'd2: begin
-        bytes.inner = row_q[8+:14];
-        bytes.head  = inner_q ? row_q[22+:40] : row_q[8+:40];
-      end
-      default: begin
-        bytes.inner = row_q[12+:14];
-        bytes.head  = inner_q ? row_q[26+:40] : row_q[12+:40];
-      end
+      2'd0:    begun.bytes = row_q[0+:54];
+      2'd1:    begun.bytes = row_q[4+:54];
+      2'd2:    begun.bytes = row_q[8+:54];
+      default: begun.bytes = row_q[12+:54];
     endcase
-    bytes.step        = step1_q;
-    bytes.rest        = rest1_q;
-    bytes.inner_there = inner_q;
-    bytes.at          = 8'd14 + {2'b00, step1_q.words, 2'b00} + (inner_q ? 8'd14 : 8'd0);
-    bytes.left40      = left40_q;
+    begun.step        = step1_q;
+    begun.rest        = rest1_q;
+    begun.inner_there = inner_q;
+    begun.at          = 8'd14 + {2'b00, step1_q.words, 2'b00} + (inner_q ? 8'd14 : 8'd0);
+    begun.left40      = left40_q;
   end
 
   pst_stage #(
@@ -109,7 +96,7 @@ module pst_parse_network
       .clk_i,
       .rst_i,
       .valid_i(valid1_q),
-      .data_i (bytes),
+      .data_i (begun),
       .valid_o(valid2),
       .data_o (t2)
   );
@@ -132,13 +119,13 @@ module pst_parse_network
   always_comb begin
     fixed.step      = t2.step;
     fixed.rest      = t2.rest;
-    fixed.head      = t2.head;
+    fixed.head      = t2.inner_there ? t2.bytes[14+:40] : t2.bytes[0+:40];
     fixed.at        = t2.at;
     fixed.next      = t2.step.next;
-    inner_ethertype = {t2.inner[12], t2.inner[13]};
+    inner_ethertype = {t2.bytes[12], t2.bytes[13]};
     if (t2.inner_there) begin
-      fixed.step.headers.inner_destination_mac = {t2.inner[0], t2.inner[1], t2.inner[2], t2.inner[3], t2.inner[4], t2.inner[5]};
-      fixed.step.headers.inner_source_mac      = {t2.inner[6], t2.inner[7], t2.inner[8], t2.inner[9], t2.inner[10], t2.inner[11]};
+      fixed.step.headers.inner_destination_mac = {t2.bytes[0], t2.bytes[1], t2.bytes[2], t2.bytes[3], t2.bytes[4], t2.bytes[5]};
+      fixed.step.headers.inner_source_mac      = {t2.bytes[6], t2.bytes[7], t2.bytes[8], t2.bytes[9], t2.bytes[10], t2.bytes[11]};
       fixed.step.headers.inner_ethertype       = inner_ethertype;
       if (inner_ethertype == 16'h0800) fixed.next = NextIpv4;
       else if (inner_ethertype == 16'h86DD) fixed.next = NextIpv6;
@@ -147,21 +134,21 @@ module pst_parse_network
         fixed.step.headers.ending = EndUnknown;
       end
     end
-    total = {t2.head[2], t2.head[3]};
-    size2 = {t2.head[0][3:0], 2'b00};
+    total = {fixed.head[2], fixed.head[3]};
+    size2 = {fixed.head[0][3:0], 2'b00};
 
     fixed.left4   = bounded(t2.step.left, total);
     fixed.ending4 = EndDone;
     if (t2.step.left < 12'd20) fixed.ending4 = EndCut;
     else if (t2.at > 8'(WindowBytes - 20)) fixed.ending4 = EndBeyond;
-    else if (t2.head[0][7:4] != 4'd4) fixed.ending4 = EndBadVersion;
-    else if (t2.head[0][3:0] < 4'd5 || total < 16'(size2)) fixed.ending4 = EndBadLength;
+    else if (fixed.head[0][7:4] != 4'd4) fixed.ending4 = EndBadVersion;
+    else if (fixed.head[0][3:0] < 4'd5 || total < 16'(size2)) fixed.ending4 = EndBadLength;
 
-    fixed.left6   = bounded(t2.left40, {t2.head[4], t2.head[5]});
+    fixed.left6   = bounded(t2.left40, {fixed.head[4], fixed.head[5]});
     fixed.ending6 = EndDone;
     if (t2.step.left < 12'd40) fixed.ending6 = EndCut;
     else if (t2.at > 8'(WindowBytes - 40)) fixed.ending6 = EndBeyond;
-    else if (t2.head[0][7:4] != 4'd6) fixed.ending6 = EndBadVersion;
+    else if (fixed.head[0][7:4] != 4'd6) fixed.ending6 = EndBadVersion;
   end
 
   pst_stage #(

@@ -3,7 +3,7 @@
 //
 // Throughput: a beat per cycle. Order: as they come. Reset: what is inside is forgotten; the next beat begins a frame.
 // Latency: from the beat that ends the frame or fills the window 6 cycles to the headers up to IP, 10 + ExtensionHeaders to what is behind
-// them; with SplitStages 11 and 16 + 2 * ExtensionHeaders.
+// them; with SplitStages 12 and 17 + 2 * ExtensionHeaders.
 module pst_parse_stages
   import pst_parse_pkg::*;
 #(
@@ -42,6 +42,28 @@ module pst_parse_stages
     $error("pst_parse_stages: ExtensionHeaders is %0d, allowed: 0..8", ExtensionHeaders);
   end
 
+  // A beat that is taken: whether it is comes from far away, and the window is large.
+  typedef struct packed {
+    logic                      last;
+    logic [DataBytes-1:0]      keep;
+    logic [DataBytes-1:0][7:0] data;
+  } beat_t;
+
+  beat_t beat;
+  logic beat_valid;
+
+  pst_stage #(
+      .Width($bits(beat_t)),
+      .Registered(SplitStages)
+  ) u_beat (
+      .clk_i,
+      .rst_i,
+      .valid_i(beat_valid_i),
+      .data_i ({beat_last_i, beat_keep_i, beat_data_i}),
+      .valid_o(beat_valid),
+      .data_o (beat)
+  );
+
   logic window_valid, link_valid;
   logic [WindowBytes-1:0][7:0] window;
   logic [LeftWidth-1:0] window_left;
@@ -54,13 +76,13 @@ module pst_parse_stages
   ) u_window (
       .clk_i,
       .rst_i,
-      .beat_valid_i,
-      .beat_data_i,
-      .beat_keep_i,
-      .beat_last_i,
-      .valid_o (window_valid),
-      .window_o(window),
-      .left_o  (window_left)
+      .beat_valid_i(beat_valid),
+      .beat_data_i (beat.data),
+      .beat_keep_i (beat.keep),
+      .beat_last_i (beat.last),
+      .valid_o     (window_valid),
+      .window_o    (window),
+      .left_o      (window_left)
   );
 
   pst_parse_link #(

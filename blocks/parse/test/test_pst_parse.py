@@ -183,7 +183,7 @@ async def a_beat_a_cycle(dut) -> None:
 
 @cocotb.test()
 async def latency(dut) -> None:
-    """A vector comes 11 + ExtensionHeaders cycles after the beat that ends the frame, with stages that are split 17 + 2 * these."""
+    """A vector comes 11 + ExtensionHeaders cycles after the beat that ends the frame, with stages that are split 18 + 2 * these."""
     rng = _clock(dut)
     bench = Bench(dut, rng)
     await bench.start()
@@ -202,7 +202,7 @@ async def latency(dut) -> None:
             break
         await FallingEdge(dut.clk_i)
     headers = bench.sizes["extension_headers"]
-    assert cycles == (17 + 2 * headers if testkit.parameter("SplitStages", 0) else 11 + headers)
+    assert cycles == (18 + 2 * headers if testkit.parameter("SplitStages", 0) else 11 + headers)
 
 
 @cocotb.test()

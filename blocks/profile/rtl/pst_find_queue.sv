@@ -3,7 +3,7 @@
 //
 // Throughput: a beat per cycle, and with beats of 64 bytes a frame of 60 bytes in each cycle.
 // Latency:    17 cycles from the beat that ends the frame or fills the window to the frame's first beat out; with a prefix table
-//             as much longer as pst_subscriber is: 24 cycles with 7 levels. With SplitStages 27 cycles, and with 7 levels 32. A counter shows
+//             as much longer as pst_subscriber is: 24 cycles with 7 levels. With SplitStages 28 cycles, and with 7 levels 33. A counter shows
 //             an event a few cycles later.
 // Ordering:   as they come.
 // Reset:      frames inside are forgotten. No profile is on and no subscriber is there, by key or prefix; frames without a profile are

@@ -37,7 +37,7 @@ class Bench:
         self.levels, self.bank, self.prefixes = testkit.parameter("PrefixLevels", 0), 0, {}
         # Cycles to a vector; from there to the rise of m_done_valid_o of the last operation that it sees, and to the frame.
         split = testkit.parameter("SplitStages", 0)
-        self.to_vector, self.sees = (11, 10) if split else (6, 6)
+        self.to_vector, self.sees = (12, 10) if split else (6, 6)
         self.to_frame = 4 + max(7, 2 * self.levels) if not split else 7 + max(9, 2 * self.levels)
         self.cycle_now = 0
         self.beats: deque[dict[str, int]] = deque()  # to be sent
