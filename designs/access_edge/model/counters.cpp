@@ -89,7 +89,7 @@ void CounterCheck::check_queue(std::uint32_t queue) {
     compare_between(name + " dropped by the AQM", aqm_drop, aqm_drops(before), aqm_drops(after));
     compare_between(name + " marked", marks, {before.marks, 0}, {after.marks, 0});
     // Dropped at the tail and by the AQM are counted in one moment: their difference does not change any more, but for flow queues.
-    const auto others = [](const DeviceView& view) {
+    const auto others = [&](const DeviceView& view) {
         return Amount{view.drop.packets - aqm_drops(view).packets, view.drop.bytes - aqm_drops(view).bytes};
     };
     compare_between(name + " dropped, but not by the AQM", {drop.packets - aqm_drop.packets, drop.bytes - aqm_drop.bytes}, others(before),
