@@ -154,7 +154,7 @@ def test_wrapper_has_every_number_and_every_port(tmp_path: Path) -> None:
     for port in ports:
         assert re.search(rf"\.{port}\b", body), port
     flat = re.findall(r"\b(\w+_[io]),?$", header, re.MULTILINE)
-    assert len(flat) == 90 and not {"s_axis_tdest_i", "m_axis_tdest_o"} & set(flat)  # queue ids are in front of frames
+    assert len(flat) == 93 and not {"s_axis_tdest_i", "m_axis_tdest_o"} & set(flat)  # queue ids are in front of frames
     for port in flat:
         assert re.search(rf"\b{port}\b", body), port
     stamp = path.stat().st_mtime_ns

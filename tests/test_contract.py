@@ -20,7 +20,7 @@ TOOL = ROOT / "tools" / "generate_contract.py"
 # Numbers are for ever: registers and results of years ago have them.
 NAMES = [
     "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share",
-    "read_error", "", "write_error", "no_subscriber",
+    "read_error", "", "write_error", "no_subscriber", "flow_overflow",
 ]  # fmt: skip
 REASONS = {number: name for number, name in enumerate(NAMES) if name}
 WIDTHS = {"length": 14, "mantissa": 16, "exponent": 6, "burst": 28, "limit_packets": 16, "limit_bytes": 24, "aqm_ticks": 18,
@@ -120,7 +120,8 @@ def test_numbers_are_kept() -> None:
         | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8, "provision": 9, "tree_subscriber_next": 10}
         | {"read_back": 12, "read_back_subscriber": 13, "read_back_node": 14, "read_back_port": 15, "scan": 16, "scan_backlog": 17}
         | {"snapshot_node": 18, "find_insert": 19, "find_delete": 20, "find_profile": 21, "find_class": 22, "find_miss": 23}
-        | {"find_seed": 24, "find_mpls": 25, "find_separator": 26, "find_interval": 27, "find_bank": 28},
+        | {"find_seed": 24, "find_mpls": 25, "find_separator": 26, "find_interval": 27, "find_bank": 28}
+        | {"find_read": 29, "flow_word": 30},
     }  # fmt: skip
 
 
@@ -138,7 +139,7 @@ def test_drop_reasons_are_the_same_everywhere() -> None:
     assert {key: int(number) for key, number in re.findall(r"    (\w+) = (\d+),", header)} == wanted
     device = (ROOT / "designs/access_edge/model/access_edge.hpp").read_text()
     names = re.search(r"kDropNames = \{(.*?)\}", device, re.DOTALL)
-    assert names is not None and json.loads(f"[{names[1]}]") == NAMES and "kDropReasons = 15;" in device
+    assert names is not None and json.loads(f"[{names[1]}]") == NAMES and "kDropReasons = 16;" in device
 
 
 def test_engine_has_the_registers_of_the_data(made: Path) -> None:
