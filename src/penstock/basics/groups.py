@@ -102,7 +102,7 @@ MODULES = {
     "generate": ("pyslang", "systemrdl", "peakrdl_html", "peakrdl_ipxact"),
     "sweep": ("pyarrow", "dask", "distributed"),
     "plots": ("matplotlib",),
-    "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client", "pyrad"),
+    "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client", "pyrad", "cryptography"),
     "wrappers": ("migen", "litex", "liteeth", "amaranth", "lxml", "pyEDAA"),
     "browser": ("playwright",),
     "checks": ("cocotb", "cocotbext", "pytest", "scapy", "peakrdl_regblock", "tree_sitter", "hatchling"),
