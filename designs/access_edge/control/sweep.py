@@ -110,6 +110,10 @@ def counted(now: Counts, before: Counts) -> tuple[Counts, NDArray[np.bool_]]:
     return np.where(was_reset[..., None], now, change), was_reset
 
 
+def _clock() -> float:
+    return time.time()
+
+
 def _sums(places: NDArray[Any], of: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Return the sum at each of `count` places."""
     return np.asarray(np.bincount(places, weights=of, minlength=count), dtype=np.float64)
@@ -151,7 +155,7 @@ class Sweep:
         self._reasons_at, self._drops_at = 0, 0.0  # of the last reading: ns of the device, and time.monotonic()
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
         self.error = ""
-        self.clock: Callable[[], float] = time.time  # of the day, for the history
+        self.clock: Callable[[], float] = _clock  # of the day, for the history
         self.number = 0  # of sweeps, also of those that failed
         self.whole = 0  # of those that have read all
         self.done = threading.Condition()  # told after each

@@ -14,6 +14,7 @@ from penstock.testing.testkit import seed
 
 QUEUES, PLACES, CLOCK = 64, 8, 200_000_000
 FACTS = SimpleNamespace(
+    subscribers=64,
     header_profiles=0,
     queues=QUEUES,
     busiest=PLACES,
@@ -84,7 +85,11 @@ def test_old_rates_and_backlogs_do_not_stay() -> None:
     """A queue that was busy when it was looked at last, and is not among the busiest any more, has at most what the last of these has."""
     device, looked = Scanner(), []
     plant = SimpleNamespace(
-        facts=FACTS, carrier=device, taken=bytearray(b"\1" * QUEUES), intent=SimpleNamespace(kept=lambda _: None), since=np.ones(QUEUES)
+        facts=FACTS,
+        carrier=device,
+        taken=bytearray(b"\1" * QUEUES),
+        intent=SimpleNamespace(kept=lambda _: None, path=None, seed=lambda: 0),
+        since=np.ones(QUEUES),
     )
     sweep = Sweep(cast(Any, plant))
     sweep.look = lambda queues: looked.append(queues.tolist())  # type: ignore[method-assign]

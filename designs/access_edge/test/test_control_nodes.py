@@ -21,6 +21,7 @@ NODES, CLASSES, CLOCK = 8, 3, 200_000_000
 PORT_OF = np.array([0, 1, 1, 0, 2, 3, 3, 1])
 FACTS = SimpleNamespace(
     queues=64,
+    subscribers=16,
     busiest=0,
     clock_hz=CLOCK,
     hierarchy=Hierarchy(4, NODES, 4, CLASSES),
@@ -90,7 +91,7 @@ class Flowing(Counter):
 
 def sweep_of(device: Counter, kept: dict[str, bytes], facts: Any = FACTS) -> Sweep:
     """A sweep over the device; what it keeps is in `kept`."""
-    intent = SimpleNamespace(kept=kept.get, keep=kept.__setitem__, checkpoint=lambda: None)
+    intent = SimpleNamespace(kept=kept.get, keep=kept.__setitem__, checkpoint=lambda: None, path=None, seed=lambda: 0)
     plant = SimpleNamespace(facts=facts, carrier=device, port_of=PORT_OF, intent=intent, lock=threading.Lock(), flush=lambda: None)
     return Sweep(cast(Any, plant))
 
@@ -172,6 +173,7 @@ def test_rates_are_of_half_a_second_at_least(seconds: float, readings: int, monk
     monkeypatch.setattr(sweeps, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(sweeps, "AT_ONCE", 4)
     sweep = Sweep(plant)
+    monkeypatch.setattr(sweep, "_note_history", lambda: None)  # there is no subscriber
     sweep._stop = cast(Any, SimpleNamespace(wait=passes, is_set=lambda: False))
     sweep.look = lambda *_, **__: passes(seconds)  # type: ignore[method-assign]
 
