@@ -27,7 +27,7 @@ def in_job(asked: bool | None, config: Config) -> dict[str, Any]:
 
 
 def rows(raw: dict[str, Any], clock_hz: int, name_of: Any) -> dict[str, Any]:
-    """Return key `flows` of a result, {} where they were not measured; `name_of(queue)`: its name."""
+    """Return key `flow_shares` of a result, {} where they were not measured; `name_of(queue)`: its name."""
     if "flows" not in raw:
         return {}
     table = raw["flows"]
@@ -54,7 +54,7 @@ def rows(raw: dict[str, Any], clock_hz: int, name_of: Any) -> dict[str, Any]:
     found["list"] = [
         {**_flow(table, flow, begins, clock_hz), "queue": int(queues[flow]), "sparse": flow in sparse} for flow in busiest.tolist()
     ]
-    return {"flows": found}
+    return {"flow_shares": found}
 
 
 def jain(shares: NDArray[np.float64]) -> float | None:

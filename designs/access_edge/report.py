@@ -204,7 +204,7 @@ def tables(result: dict[str, Any], most: int) -> list[Table]:
 
 def flow_tables(result: dict[str, Any], most: int) -> list[Table]:
     """Return how alike the flows of each queue were served, and the flows."""
-    flows = result.get("flows")
+    flows = result.get("flow_shares")
     if not flows or not flows["queues"]:
         return []
     heads = ("queue", "fattest flow", "flows", "sparse", "its share", "Jain's index", "sparse: lost", "median", "p99", "slowest")
@@ -244,7 +244,7 @@ def _times(latency: dict[str, Any]) -> tuple[str, ...]:
 
 def _fairness(result: dict[str, Any]) -> list[str]:
     """Return how alike flows were served."""
-    flows = result.get("flows")
+    flows = result.get("flow_shares")
     if not flows or flows["number"] <= flows["queues_with_flows"]:
         return []
     words = f"{flows['number']:,} in {flows['queues_with_flows']:,} queues"
