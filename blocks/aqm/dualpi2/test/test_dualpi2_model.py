@@ -206,3 +206,18 @@ def test_a_disabled_queue_passes_everything() -> None:
     model.set(3, True, True, TARGET, THRESHOLD)
     assert [model.depart(3, 200_000, 9000, True) for _ in range(4)] == [0, MARK, MARK, MARK]  # recur() begins at 0
     assert model.probabilities(1) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("queues", "coupling", "ramp_log2", "words"),
+    [
+        (2, 2, 8, "pairs of queues"),
+        (5, 2, 8, "pairs of queues"),
+        (4, 0, 8, "coupling is 1"),
+        (4, 5, 8, "coupling is 1"),
+        (4, 2, 19, "ramp_log2 0"),
+    ],
+)
+def test_what_it_is_not_built_with(queues: int, coupling: int, ramp_log2: int, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        models.DualPi2(queues, coupling=coupling, ramp_log2=ramp_log2)
