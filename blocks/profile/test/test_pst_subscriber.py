@@ -128,11 +128,11 @@ class Bench:
         if frame["profile"] is not None and not frame["routed"]:
             self.pool.append(frame["key"])
 
-    def change(self) -> None:
+    def change(self, chosen: int | None) -> None:
         """Change the ports and the space of a profile in the next cycle: frames that came before, and that of the cycle, do not see it."""
-        i = self.rng.randrange(self.profiles)
-        _, kind, _, class_of, classes = self.drawn[i]
-        ports, space = self.rng.getrandbits(16) | self.rng.getrandbits(16), self.rng.randrange(16)
+        i = self.rng.randrange(self.profiles) if chosen is None else chosen
+        _, kind, space, class_of, classes = self.drawn[i]
+        ports, space = self.rng.getrandbits(16) | self.rng.getrandbits(16), space ^ 8
         self.put(profile_we=1, profile_index=i, profile=ports << 11 | kind << 7 | space << 3 | class_of)
         self.changed = (i, (ports, kind, space, class_of, classes))
 
@@ -182,8 +182,8 @@ class Bench:
         if frame:
             self.choose(frame)
         self.put(s_op_valid=offered is not None, s_headers_valid=frame is not None, profile_we=0)
-        if rng.random() < 0.05:
-            self.change()
+        if rng.random() < 0.1:
+            self.change(frame["profile"] if frame else None)
         self.put(s_headers=frame["vector"] if frame else rng.getrandbits(40), s_port=frame["port"] if frame else rng.randrange(16))
         await ReadOnly()
         looked_up = self.expected[-self.sees] if len(self.expected) >= self.sees else None
