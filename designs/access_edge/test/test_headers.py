@@ -24,7 +24,7 @@ import parse_frames
 
 ANY_QUEUE = 0xFFFF_FFFE  # of a frame of which only the device says where it belongs
 NO_QUEUE = 0xFFFF_FFFF  # of one that the device drops
-SEEDS = 12
+SEEDS = 26
 Drawn = list[tuple[int, int, int, int, bytes]]
 
 
