@@ -34,6 +34,7 @@ from penstock.designs.access_edge.control.plans import Plan, Plans, fill
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs, read_back
 from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
+from penstock.designs.access_edge.settings import flows
 from penstock.driver.carrier import Carrier, CarrierError, reads
 from penstock.v1 import common_pb2, headers_pb2, hierarchy_pb2, subscribers_pb2
 
@@ -191,6 +192,8 @@ class Plant:
                 except Problem as problem:
                     words = f"{level} {parent.index:,} cannot be as it is intended ({problem.status().message})"
                     self.passed_over.append(f"{words}; set it anew. It has no limit, or the one that the device has")
+            if self.facts.flows:  # the store's seed, so a device that is set again keeps its flows where they are
+                self._run(KeyProgram([], flows.start(self.facts.descriptors, self.intent.seed())), applied)
             self.write(np.fromiter(changes, dtype=np.int64), applied)
             self._tell_keys(applied)
             self._stale = False

@@ -5,8 +5,10 @@ What a device has is judged by a mirror of its registers (`Mirror`), which knows
 device judges the mirror: traffic through it goes as the settings say.
 """
 
+import contextlib
 import random
 from pathlib import Path
+from typing import Any
 
 import grpc
 import numpy as np
@@ -113,6 +115,36 @@ def test_a_queue_costs_what_differs() -> None:
     # Subscribers: index, weight, rate, burst and node at first, then each costs one. Queues: index once; rate and class of each; at first
     # burst and both limits as well, and no class, for it is 0 as the subscribers' weights less one were.
     assert done.applied.bus_writes == mirror.writes - before == (5 + 7) + (1 + 3 + 8 * 4 * 2 - 1)
+
+
+class FlowMirror(Mirror):
+    """Which has 1,024 flow queues, and no word of the hash of flows after reset."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        low, _, _ = registers.table()["features"]["fields"]["flows"]
+        self.registers[registers.address("features")] |= 1 << low
+        self.registers[registers.address("flows")] = 1024
+        self.words: dict[int, int] = {}
+
+    def _command(self, command: int) -> None:
+        if command == registers.command("flow_word"):
+            self.words[self.registers[registers.address("find_item")]] = self.registers[registers.address("find_value")]
+        else:
+            super()._command(command)
+
+
+def test_flows_are_told_apart(tmp_path: Path) -> None:
+    """A device has all words of the hash of flows before its first subscriber; others from one store to another, the same from the same."""
+    found = []
+    for store in ("a", "a", "b"):
+        mirror = FlowMirror(configs.load(CONFIG))
+        with contextlib.closing(plant_of(mirror, tmp_path / store).intent):
+            assert sorted(mirror.words) == list(range(3200)) and len(set(mirror.words.values())) > 900
+            pages = mirror.config.descriptors
+            assert mirror.registers[registers.address("flow_limit")] == pages - pages // 8
+        found.append(mirror.words)
+    assert found[0] == found[1] != found[2]
 
 
 def test_what_another_has_changed_is_found() -> None:
