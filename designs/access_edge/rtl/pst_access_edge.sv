@@ -376,6 +376,7 @@ module pst_access_edge
 
   // ---- frames to and from the memories --------------------------------------------------------------------------------
 
+  pst_access_edge_ports_pkg::decision_t decision;    // of the core on an arrival
   pst_axi_pkg::write_req_t write_req;
   pst_axi_pkg::write_rsp_t write_rsp;
   pst_axi_pkg::read_req_t read_req;
@@ -532,7 +533,6 @@ module pst_access_edge
   pst_access_edge_ports_pkg::queue_cfg_t core_cfg;
   pst_access_edge_ports_pkg::hierarchy_cfg_t core_hierarchy_cfg;
   pst_access_edge_ports_pkg::look_t core_look;
-  pst_access_edge_ports_pkg::decision_t decision;
   pst_access_edge_ports_pkg::verdict_t verdict;
   queue_id_t look_index;
   pst_access_edge_ports_pkg::look_t look;
