@@ -221,7 +221,7 @@ def flow_tables(result: dict[str, Any], most: int) -> list[Table]:
             f"{row['sparse_drop_packets']:,}" if row["sparse_flows"] else "-",
             *_times(row["sparse_latency_ns"]),
         ))  # fmt: skip
-    which = f"{flows['number']:,} flows in {flows['queues_with_flows']:,} queues"
+    which = f"{flows['number']:,} flows in {_so_many_queues(flows)}"
     note = f"{which}. A flow with less than a tenth of the fattest one's bytes is sparse; Jain's index is that of the others' bytes."
     of_queues = Table("Flows by queue", note, heads, lines, 2)
     lines = []
@@ -242,12 +242,16 @@ def _times(latency: dict[str, Any]) -> tuple[str, ...]:
     return tuple(format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99", "max"))
 
 
+def _so_many_queues(flows: dict[str, Any]) -> str:
+    return "one queue" if flows["queues_with_flows"] == 1 else f"{flows['queues_with_flows']:,} queues"
+
+
 def _fairness(result: dict[str, Any]) -> list[str]:
     """Return how alike flows were served."""
     flows = result.get("flow_shares")
     if not flows or flows["number"] <= flows["queues_with_flows"]:
         return []
-    words = f"{flows['number']:,} in {flows['queues_with_flows']:,} queues"
+    words = f"{flows['number']:,} in {_so_many_queues(flows)}"
     if flows["jain_least"] is not None:
         words += f"; Jain's index of the busy ones of a queue {flows['jain_least']:.3f} at least"
     waited = [row["sparse_latency_ns"]["p99"] for row in flows["queues"] if row["sparse_latency_ns"]["count"]]
