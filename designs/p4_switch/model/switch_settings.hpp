@@ -30,7 +30,7 @@ struct SwitchSettings {
 };
 
 // Drop reasons beside those that blocks share (blocks/common/contract.yaml).
-inline constexpr std::uint8_t kIngressProgram = 9, kEgressProgram = 12, kNoOutput = 15, kResubmits = 16;
+inline constexpr std::uint8_t kIngressProgram = 9, kEgressProgram = 12, kNoOutput = 16, kResubmits = 17;
 static_assert((kDropMask >> kIngressProgram & 1) == 0 && (kDropMask >> kEgressProgram & 1) == 0 && (kDropMask >> kNoOutput & 1) == 0 &&
                   (kDropMask >> kResubmits & 1) == 0,
               "the number of a reason that only the P4 device has is taken by one that blocks share");

@@ -23,8 +23,8 @@ namespace penstock::engine {
 class Measurement;
 class OwnMeasurement;
 
-// Drop reasons and 0, a frame that goes on. In hardware their numbers have four bits; a device that is a model alone may have one more.
-inline constexpr unsigned kMostReasons = 17;
+// Drop reasons and 0, a frame that goes on. In hardware their numbers have four bits; a device that is a model alone may have two more.
+inline constexpr unsigned kMostReasons = 18;
 
 // In which order the frames of a queue leave.
 enum class Order : std::uint8_t {
