@@ -14,7 +14,7 @@ from penstock.testing.testkit import seed
 
 REASONS = (
     "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share",
-    "read_error", "", "write_error", "no_subscriber",
+    "read_error", "", "write_error", "no_subscriber", "flow_overflow",
 )  # fmt: skip
 
 
