@@ -240,7 +240,7 @@ def test_backlog_marker_at_arrivals(tmp_path: Path) -> None:
         ({"name": "codel", "sees": "departures", "library": "/nowhere.so"}, r"device\.model\.aqm: the AQM's model does not load: /nowhere"),
         ({"name": "codel", "sees": "departures", "numbers": {"tick_shift": 3}}, r"aqm\.numbers\.tick_shift is given by the device itself"),
         ({"name": "codel", "sees": "departures", "numbers": {"x": "y"}}, r"device\.model\.aqm\.numbers\.x has a wrong type"),
-        ({"name": "pie", "sees": "arrivals", "numbers": {"update_ticks": 0}}, r"PIE's update_ticks must be at least 1"),
+        ({"name": "pie", "sees": "arrivals", "numbers": {"update_ticks": 0}}, r"AQM pie: the AQM's update_ticks must be at least 1"),
         ({"name": "codel", "sees": "departures", "colour": "red"}, r"device\.model\.aqm\.colour is not a key of a job"),
         ("codel", r"device\.model\.aqm is not a dictionary"),
     ],

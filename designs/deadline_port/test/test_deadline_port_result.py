@@ -148,7 +148,8 @@ def test_without_what_the_engine_measures_besides(tmp_path: Path) -> None:
     assert [plot.title for plot in design.plots(whole)] == ["Delay against the deadline", "Missed deadlines"]
     write_html(tmp_path / "report.html", whole, design.plot_data(raw(), config, plan))
     page = (tmp_path / "report.html").read_text()
-    assert 'id="own1"' in page and 'id="own2"' not in page and "@OWN@" not in page
+    assert 'id="own2"' in page and 'id="own3"' not in page and "@OWN@" not in page  # behind both the packets of each class in the device
+    assert "<h2>Packets of each class in the device</h2>" in page
 
 
 def test_deadlines_that_change() -> None:
