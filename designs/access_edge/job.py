@@ -5,6 +5,7 @@ Times become clock cycles (rounded down), settings become register writes. Only 
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from penstock.designs.access_edge.settings.queues import (
     must_be_written,
     resolved,
 )
-from penstock.designs.access_edge.subscribers import Subscribers
+from penstock.designs.access_edge.subscribers import ANY_QUEUE, Subscribers
 from penstock.designs.design import Plan
 from penstock.errors import UserError
 from penstock.parts import python
@@ -413,23 +414,21 @@ def _source(
     check_start(entry, key, scenario, document)
     if isinstance(entry, GeneratedTraffic):
         return _generator(entry, key, scenario, document, config, plan)
-    if plan.subscribers and isinstance(entry, TcpTraffic | LiveFrames):
-        what = "TCP connections" if isinstance(entry, TcpTraffic) else "live traffic"
-        document.fail(key, f"is {what}, but configuration {config.name} finds queues in headers: frames come from generators and captures")
-    if isinstance(entry, TcpTraffic):
-        queues = plan.settings.many(entry.tcp.queues, (*key, "tcp", "queues"))
-        return tcp.in_job(entry, key, scenario, document, config, plan, queues, line_rate(scenario, document, config, "egress"))
-
-    if isinstance(entry, LiveFrames):
-        targets = [*_targets(entry, key, plan), plan.settings.single(entry.unmatched, (*key, "unmatched"))]
-        return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], targets)
-
     subscribers = plan.subscribers
-    if subscribers and not entry.says_nothing:
-        given = "prefixed" if entry.prefixed else "map" if entry.map else "unmatched"
+    if isinstance(entry, TcpTraffic):
+        line, queues = line_rate(scenario, document, config, "egress"), plan.settings.many(entry.tcp.queues, (*key, "tcp", "queues"))
+        front = partial(subscribers.front, key=(*key, "tcp")) if subscribers else None
+        return tcp.in_job(entry, key, scenario, document, config, plan, queues, line, front=front)
+
+    if subscribers and (given := entry.says):
         document.fail((*key, given), f"is there, but configuration {config.name} finds the queues of frames in their headers")
-    if not subscribers and entry.says_nothing:
-        document.fail(key, "needs `map`, `prefixed: true`, or a queue as `unmatched`")
+    if not subscribers and not entry.says:
+        ways = "a queue as `unmatched`" if isinstance(entry, LiveFrames) else "`map`, `prefixed: true`, or a queue as `unmatched`"
+        document.fail(key, f"needs {ways}")
+    if isinstance(entry, LiveFrames):
+        rest = plan.settings.single(entry.unmatched, (*key, "unmatched")) if entry.unmatched is not None else ANY_QUEUE
+        targets = [*_targets(entry, key, plan), rest]
+        return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], targets)
 
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
         if subscribers:

@@ -361,9 +361,9 @@ class PcapTraffic(Capture):
         return self
 
     @property
-    def says_nothing(self) -> bool:
-        """Whether it does not say which queues frames go to, so that the hardware has to find them."""
-        return not self.prefixed and not self.map and self.unmatched == "ignore"
+    def says(self) -> str | None:
+        """The key that says which queues frames go to; None: the hardware has to find them."""
+        return "prefixed" if self.prefixed else "map" if self.map else "unmatched" if self.unmatched != "ignore" else None
 
 
 class Steady(Pace):
@@ -416,7 +416,14 @@ class LiveFrames(WireTraffic):
     """Frames of real programs, for `./penstock live`."""
 
     map: tuple[Rule, ...] = Field((), description="Rules from header fields to queues.")
-    unmatched: QueueRef = Field(description="Queue of the frames that no rule matches, as ARP.")
+    unmatched: QueueRef | None = Field(
+        None, description="Queue of the frames that no rule matches, as ARP; needed unless the hardware finds queues in headers."
+    )
+
+    @property
+    def says(self) -> str | None:
+        """The key that says which queues frames go to; None: the hardware has to find them."""
+        return "unmatched" if self.unmatched is not None else "map" if self.map else None
 
 
 Traffic = Annotated[

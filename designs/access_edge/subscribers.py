@@ -38,8 +38,8 @@ from penstock.designs.access_edge.matches import (
 from penstock.designs.access_edge.scenario import HeaderSettings, Setup, Subscriber
 from penstock.engine import engine
 from penstock.errors import UserError
-from penstock.scenarios import pcap
-from penstock.scenarios.headers import MAX_HEADERS_BYTES
+from penstock.scenarios import pcap, tcp
+from penstock.scenarios.headers import MAX_HEADERS_BYTES, ones_sum
 from penstock.scenarios.scenario import Document
 
 NO_QUEUE = 0xFFFF_FFFF  # of a frame that the hardware drops
@@ -361,7 +361,20 @@ class Subscribers:
             self._document.fail(key, f"has headers of {each * len(heads):,} byte, allowed: {MAX_HEADERS_BYTES:,}; name fewer queues")
         return {"bytes": np.frombuffer(b"".join(head.ljust(each, b"\0") for head in heads), dtype=np.uint8), "each": each}
 
+    def front(self, queue: int, key: KeyPath) -> tcp.Front:
+        """Return what the frames of a connection begin with whose queue the hardware must find. Raises UserError."""
+        if self._settings.class_of == "ecn":
+            self._document.fail(key, "is TCP, whose segments have several ECN fields, and with `class_of: ecn` several queues")
+        one, value = self._of(queue, key)
+        head, length_at = link_head(one, value, self._settings)
+        ip = _ip(one, {"dscp": value << 2}.get(self._settings.class_of, 0), _version(one), self._settings, tcp.TCP, tcp.TCP_BYTES)
+        return tcp.Front(head + ip, len(head), length_at)
+
     def _head(self, queue: int, size: int, key: KeyPath) -> bytes:
+        return frame_head(*self._of(queue, key), size, self._settings)
+
+    def _of(self, queue: int, key: KeyPath) -> tuple[Found, int]:
+        """Return whose a queue is, and the least value by which its class is found; of a prefix its first own address."""
         number = int(self._of_queue[queue])
         if number < 0:
             self._document.fail(key, f"sends to queue {queue}, which belongs to no subscriber, so no frame leads there")
@@ -374,7 +387,7 @@ class Subscribers:
         if one.match.kind == ROUTED:
             version = one.match.values[0]
             one = replace(one, match=Match(f"ipv{version}", (self._own_address(one, key),)))
-        return frame_head(one, value, size, self._settings)
+        return one, value
 
 
 def _rows(found: Iterable[Found]) -> list[tuple[int, int, int, int]]:
@@ -383,7 +396,19 @@ def _rows(found: Iterable[Found]) -> list[tuple[int, int, int, int]]:
 
 
 def frame_head(one: Found, value: int, size: int, settings: HeaderSettings) -> bytes:
-    """Return the headers of a frame of a subscriber: Ethernet, what its match is, IP and, with IPv4, UDP."""
+    """Return the headers of a frame of a subscriber: Ethernet, what its match is, IP and, with IPv4, UDP without a checksum (RFC 768)."""
+    head, length_at = link_head(one, value, settings)
+    if length_at:
+        head = head[:length_at] + struct.pack("!H", size - length_at - 2) + head[length_at + 2 :]
+    octet = {"dscp": value << 2, "ecn": value}.get(settings.class_of, 0)
+    left = size - len(head)
+    if _version(one) == 6:
+        return head + _ip(one, octet, 6, settings, NOTHING, max(left - 40, 0))
+    return head + _ip(one, octet, 4, settings, UDP, max(left - 20, 0)) + struct.pack("!HHHH", PORT, PORT, max(left - 20, 8), 0)
+
+
+def link_head(one: Found, value: int, settings: HeaderSettings) -> tuple[bytes, int]:
+    """Return what is in front of IP in a frame of a subscriber, and where PPPoE's length stands in it, which is 0; 0: it has none."""
     kind, values = one.match.kind, one.match.values
     mac = values[-1].to_bytes(6, "big") if kind in ("mac", "pppoe") else b"\x02\x01" + one.ident.to_bytes(4, "big")
     pair = (mac, GATEWAY) if settings.direction == "to" else (GATEWAY, mac)
@@ -395,30 +420,26 @@ def frame_head(one: Found, value: int, size: int, settings: HeaderSettings) -> b
     elif settings.class_of == "pcp":
         tags = struct.pack("!HH", VLAN, pcp)
     head = b"".join(pair) + tags
-    version = 6 if kind == "ipv6" else 4
     if kind == "pppoe":
-        left = size - len(head) - 8
-        head += struct.pack("!HBBHHH", PPPOE, 0x11, 0, values[0], left, PPP_IPV4)
-    elif kind == "mpls":
+        return head + struct.pack("!HBBHHH", PPPOE, 0x11, 0, values[0], 0, PPP_IPV4), len(head) + 6
+    if kind == "mpls":
         traffic_class = value if settings.class_of == "mpls" else 0
-        head += struct.pack("!HI", MPLS, values[0] << 12 | traffic_class << 9 | 1 << 8 | 64)
-    else:
-        head += struct.pack("!H", IPV4 if version == 4 else IPV6)
-    octet = {"dscp": value << 2, "ecn": value}.get(settings.class_of, 0)
-    return head + _ip(one, octet, max(size - len(head), 0), version, settings)
+        return head + struct.pack("!HI", MPLS, values[0] << 12 | traffic_class << 9 | 1 << 8 | 64), 0
+    return head + struct.pack("!H", IPV4 if _version(one) == 4 else IPV6), 0
 
 
-def _ip(one: Found, octet: int, left: int, version: int, settings: HeaderSettings) -> bytes:
-    """Return the IP header (`octet`: DSCP and ECN field) of what is left of a frame, and of IPv4 UDP's without a checksum (RFC 768)."""
+def _version(one: Found) -> int:
+    return 6 if one.match.kind == "ipv6" else 4
+
+
+def _ip(one: Found, octet: int, version: int, settings: HeaderSettings, protocol: int, payload: int) -> bytes:
+    """Return the IP header (`octet`: DSCP and ECN field) in front of so many bytes of a protocol."""
     to = settings.direction == "to"
     if version == 6:
         own = one.match.values[0].to_bytes(8, "big") + (1).to_bytes(8, "big")
         far = bytes.fromhex("20010db8") + bytes(11) + b"\1"
-        return struct.pack("!IHBB", 6 << 28 | octet << 20, max(left - 40, 0), NOTHING, 64) + (far + own if to else own + far)
+        return struct.pack("!IHBB", 6 << 28 | octet << 20, payload, protocol, 64) + (far + own if to else own + far)
     value = one.match.values[0] if one.match.kind == "ipv4" else 10 << 24 | one.ident & 0xFF_FFFF
     own, far = value.to_bytes(4, "big"), bytes((192, 0, 2, 1))
-    head = struct.pack("!BBHHHBBH", 0x45, octet, left, 0, 0, 64, UDP, 0) + (far + own if to else own + far)
-    total = sum(struct.unpack("!10H", head))
-    total = (total & 0xFFFF) + (total >> 16)
-    total = (total & 0xFFFF) + (total >> 16)
-    return head[:10] + struct.pack("!H", total ^ 0xFFFF) + head[12:] + struct.pack("!HHHH", PORT, PORT, max(left - 20, 8), 0)
+    head = struct.pack("!BBHHHBBH", 0x45, octet, 20 + payload, 0, 0, 64, protocol, 0) + (far + own if to else own + far)
+    return head[:10] + struct.pack("!H", 0xFFFF ^ ones_sum(head)) + head[12:]

@@ -169,7 +169,8 @@ void tcp_flows(Table& table, unsigned input, std::size_t number, Job& job, std::
     Table headers = table.table("headers");
     const auto bytes = headers.array<std::uint8_t>("bytes", "uint8", keep);
     const auto each = static_cast<std::size_t>(headers.integer("each", 14 + 20 + tcp::kTcpBytes, 1000));
-    flow.header.ip_at = static_cast<std::uint32_t>(headers.integer("ip_at", 14, 22));
+    flow.header.ip_at = static_cast<std::uint32_t>(headers.integer("ip_at", 14, 40));
+    flow.header.length_at = static_cast<std::uint32_t>(headers.integer("length_at", 0, flow.header.ip_at - 2, 0));
     headers.done();
     const std::uint32_t frame_bytes = static_cast<std::uint32_t>(table.integer("frame_bytes", 1, kMaxFrameBytes));
     table.done();

@@ -633,9 +633,23 @@ def test_segments_are_right_to_the_bit(parts: Any, version: int, payload: int) -
     tcp = frame[tcp_at : tcp_at + 20 + payload]
     assert ones_sum(addresses + struct.pack("!HH", 6, len(tcp)) + tcp) == 0xFFFF
     assert struct.unpack("!HHI", tcp[:8]) == (5001, 9, 0xFFFF_FFF0) and tcp[12] == 0x50 and tcp[13] == 0x90
-    assert parts.parse_tcp_segment(frame) == (0xFFFF_FFF0, payload, True, False, True)
+    assert parts.parse_tcp_segment(frame, ip_at) == (0xFFFF_FFF0, payload, True, False, True)
     for at in (ip_at + 9, ip_at + 16, tcp_at + 5, tcp_at + 20 + payload - 1):  # a bit is wrong
         broken = bytearray(frame)
         broken[at] ^= 1
-        assert parts.parse_tcp_segment(bytes(broken)) is None
-    assert parts.parse_tcp_segment(frame[:40]) is None
+        assert parts.parse_tcp_segment(bytes(broken), ip_at) is None
+    assert parts.parse_tcp_segment(frame[:40], ip_at) is None
+
+
+@pytest.mark.parametrize("payload", [1, 3, 100, 1460])
+def test_pppoe_has_the_length_of_each_segment(parts: Any, payload: int) -> None:
+    """RFC 2516, 4: PPPoE's length is that of all behind it, and does not count what fills a short frame up."""
+    template, _ = ethernet(4)
+    session = struct.pack("!HBBHHH", 0x8864, 0x11, 0, 77, 0, 0x0021)
+    template = template[:12] + session + template[14:]
+    frame = parts.tcp_segment(template, 22, 5, payload, length_at=18)
+    assert frame[12:18] == session[:6] and frame[20:22] == session[8:]
+    assert struct.unpack("!H", frame[18:20])[0] == 2 + 40 + payload
+    assert parts.parse_tcp_segment(frame, 22) == (5, payload, False, False, False)
+    for at in (21, 30, 200):  # where IP does not begin
+        assert parts.parse_tcp_segment(frame, at) is None

@@ -116,5 +116,5 @@ def test_segments_are_ect1(parts: Any, version: int) -> None:
     for l4s in (False, True):
         frame = parts.tcp_segment(made, 14, 1, 500, True, False, 0, 1, l4s)
         codes[l4s] = frame[15] & 3 if version == 4 else frame[15] >> 4 & 3
-        assert parts.parse_tcp_segment(frame) is not None, "lengths and sums are right"
+        assert parts.parse_tcp_segment(frame, 14) is not None, "lengths and sums are right"
     assert codes == {False: 2, True: 1}

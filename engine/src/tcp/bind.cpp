@@ -190,27 +190,27 @@ void bind_tcp(nb::module_& m) {
     m.def(
         "tcp_segment",
         [](const nb::bytes& header, std::uint32_t ip_at, std::uint32_t sequence, std::uint32_t payload, bool capable, bool cwr,
-           std::uint64_t number, std::uint64_t seed, bool l4s) {
+           std::uint64_t number, std::uint64_t seed, bool l4s, std::uint32_t length_at) {
             const auto* const from = static_cast<const std::uint8_t*>(header.data());
             engine::Frame frame;
             frame.number = number;
             std::vector<std::uint8_t> bytes, all(payload + header.size() + 80);
-            build_segment({{from, from + header.size()}, ip_at},
+            build_segment({{from, from + header.size()}, ip_at, length_at},
                           {.sequence = sequence, .payload = payload, .capable = capable, .cwr = cwr, .l4s = l4s}, bytes, frame);
             engine::frame_bytes(frame, seed, all.data());
             return nb::bytes(reinterpret_cast<const char*>(all.data()), frame.length);
         },
         nb::arg("header"), nb::arg("ip_at"), nb::arg("sequence"), nb::arg("payload"), nb::arg("capable") = false, nb::arg("cwr") = false,
-        nb::arg("number") = 0, nb::arg("seed") = 1, nb::arg("l4s") = false, "The bytes of a segment's frame.");
+        nb::arg("number") = 0, nb::arg("seed") = 1, nb::arg("l4s") = false, nb::arg("length_at") = 0, "The bytes of a segment's frame.");
     m.def(
         "parse_tcp_segment",
-        [](const nb::bytes& frame) -> nb::object {
+        [](const nb::bytes& frame, std::uint32_t ip_at) -> nb::object {
             const auto* const from = static_cast<const std::uint8_t*>(frame.data());
-            const auto head = parse_segment({from, frame.size()}, true);
+            const auto head = parse_segment({from, frame.size()}, ip_at, true);
             if (!head) return nb::none();
             return nb::make_tuple(head->sequence, head->payload, head->capable, head->ce, head->cwr);
         },
-        nb::arg("frame"), "(sequence, payload bytes, ECN-capable, CE, CWR); None: it is none, or a checksum is wrong.");
+        nb::arg("frame"), nb::arg("ip_at"), "(sequence, payload bytes, ECN-capable, CE, CWR); None: it is none, or a checksum is wrong.");
 }
 
 }  // namespace penstock

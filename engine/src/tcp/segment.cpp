@@ -57,6 +57,7 @@ void build_segment(const HeaderTemplate& header, const SegmentHead& head, std::v
     put16(tcp + 14, 0xFFFF);
     put16(tcp + 16, pseudo_sum(ip, header.ipv4(), tcp_bytes));
     put16(tcp + 18, 0);
+    if (header.length_at != 0) put16(bytes.data() + header.length_at, header.tcp_at() + tcp_bytes - header.length_at - 2);
     frame.length = header.tcp_at() + tcp_bytes;
     if (frame.length < kLeastFrameBytes) {
         bytes.resize(frame.length);  // its payload is zeros
@@ -71,8 +72,9 @@ void build_segment(const HeaderTemplate& header, const SegmentHead& head, std::v
     frame.stored = static_cast<std::uint32_t>(bytes.size());
 }
 
-std::optional<SegmentHead> parse_segment(std::span<const std::uint8_t> frame, bool sums) {
-    const EcnField ecn = find_ecn(const_cast<std::uint8_t*>(frame.data()), frame.size());  // which only looks
+std::optional<SegmentHead> parse_segment(std::span<const std::uint8_t> frame, std::uint32_t ip_at, bool sums) {
+    if (ip_at >= frame.size()) return std::nullopt;
+    const EcnField ecn = ecn_of_ip(const_cast<std::uint8_t*>(frame.data()) + ip_at, frame.size() - ip_at);  // which only looks
     const std::uint8_t* const ip = ecn.header;
     if (ip == nullptr) return std::nullopt;
     const std::uint32_t ip_bytes = ecn.ipv4 ? (ip[0] & 15U) * 4U : 40U;

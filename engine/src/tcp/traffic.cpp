@@ -166,9 +166,9 @@ void Traffic::left(const Frame& frame, std::int64_t, std::int64_t first_bit, boo
     if (!bytes.data()) {  // a device without bytes: as it came, with its mark
         std::vector<std::uint8_t> copy = found->second.bytes;
         if (mark) mark_ce(copy.data(), copy.size());
-        head = parse_segment(copy, false);
+        head = parse_segment(copy, flow.settings.header.ip_at, false);
     } else {
-        head = parse_segment(bytes, true);
+        head = parse_segment(bytes, flow.settings.header.ip_at, true);
     }
     if (!head) {
         ++flow.counts.unreadable;  // a receiver does not take it

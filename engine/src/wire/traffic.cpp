@@ -241,7 +241,7 @@ void Traffic::left(const Frame& frame, std::int64_t last_bit, std::int64_t first
         if (mark) mark_ce(copy.data(), copy.size());
         bytes = copy;
     }
-    if (QueueCounts* queue = counts(frame.queue)) {
+    if (QueueCounts* queue = decided(frame)) {
         queue->out.add(length_of(bytes));
         queue->marked += mark;
         queue->last_sojourn = clamped(first_bit - last_bit);
@@ -256,11 +256,19 @@ void Traffic::left(const Frame& frame, std::int64_t last_bit, std::int64_t first
 }
 
 void Traffic::dropped(const Frame& frame, std::int64_t, unsigned) {
-    if (QueueCounts* queue = counts(frame.queue)) queue->dropped.add(frame.length);
+    if (QueueCounts* queue = decided(frame)) queue->dropped.add(frame.length);
     kept_.fate(frame.number, false);
 }
 
+// Of a frame whose queue only the device knows that is the first moment to say where it came in.
+QueueCounts* Traffic::decided(const Frame& frame) {
+    QueueCounts* const queue = counts(frame.queue);
+    if (queue && frame.address == kAnyQueue) queue->in.add(frame.length);
+    return queue;
+}
+
 QueueCounts* Traffic::counts(std::uint32_t queue) {
+    if (queue >= kAnyQueue) return nullptr;  // not known yet, or none
     if (const auto found = queues_.find(queue); found != queues_.end()) return &found->second;
     return queues_.size() < kMostQueues ? &queues_[queue] : nullptr;
 }

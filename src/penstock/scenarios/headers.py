@@ -121,7 +121,7 @@ def network(headers: Headers, code: int, queue: int, protocol: int, payload: int
     addresses += (headers.dst or DESTINATION[headers.ip] + (queue & 0xFFFF)).packed
     if headers.ip == 4:
         ip = struct.pack("!BBHHHBBH", 0x45, traffic_class, payload + IPV4_BYTES, 0, 0x4000, HOPS, protocol, 0) + addresses
-        ip = ip[:10] + struct.pack("!H", 0xFFFF ^ _sum(ip)) + ip[12:]
+        ip = ip[:10] + struct.pack("!H", 0xFFFF ^ ones_sum(ip)) + ip[12:]
     else:
         ip = struct.pack("!IHBB", 6 << 28 | traffic_class << 20, payload, protocol, HOPS) + addresses
     return ethernet + struct.pack("!H", IPV4 if headers.ip == 4 else IPV6) + ip
@@ -130,11 +130,11 @@ def network(headers: Headers, code: int, queue: int, protocol: int, payload: int
 def _one(headers: Headers, code: int, queue: int, size: int) -> bytes:
     payload = size - headers.least_bytes + UDP_BYTES
     front = network(headers, code, queue, UDP, payload)
-    pseudo = _sum(front[-8 if headers.ip == 4 else -32 :] + struct.pack("!HH", UDP, payload))
+    pseudo = ones_sum(front[-8 if headers.ip == 4 else -32 :] + struct.pack("!HH", UDP, payload))
     return front + struct.pack("!HHHH", headers.sport, headers.dport, payload, pseudo)
 
 
-def _sum(data: bytes) -> int:
+def ones_sum(data: bytes) -> int:
     """Return the ones' complement sum of 16-bit words (RFC 1071)."""
     total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:

@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,14 @@ class Connections(Model):
     )
 
 
+class Front(NamedTuple):
+    """What the frames of a connection begin with: Ethernet to IP."""
+
+    bytes: bytes
+    ip_at: int  # where IP begins
+    length_at: int = 0  # where a length of all behind it stands (PPPoE: RFC 2516, 4); 0: there is none
+
+
 def in_job(
     entry: Any,
     key: KeyPath,
@@ -70,15 +78,18 @@ def in_job(
     queues: NDArray[np.uint32],
     line_bps: int,
     of: str = "",
+    front: Callable[[int], Front] | None = None,
 ) -> dict[str, Any]:
     """Return the job's source for an entry `tcp`; Raises UserError.
 
-    `line_bps`: of the output that its queues lead to; `of`: what stands behind the entry's name.
+    `line_bps`: of the output that its queues lead to; `of`: what stands behind the entry's name; `front`: what makes the headers of a
+    queue where the device finds queues in them, and the entry has none of its own.
     """
     given: Connections = entry.tcp
     clock, where = config.clock_hz, (*key, "tcp")
+    if front and entry.headers is not None:
+        document.fail((*key, "headers"), f"is there, but in configuration {config.name} frames have the headers of their subscriber")
     heads = entry.headers or Headers()
-    each = heads.least_bytes - headers.UDP_BYTES + TCP_BYTES
     flows = given.flows or len(queues)
     if flows > MAX_FLOWS:
         document.fail(
@@ -86,6 +97,11 @@ def in_job(
         )
     if given.rtt < MIN_RTT:
         document.fail((*where, "rtt"), f"must be at least {format_time_ns(MIN_RTT / 1000)}, not {format_time_ns(given.rtt / 1000)}")
+    dealt = np.resize(queues, flows).astype(np.uint32)
+    fronts = _fronts(heads, dealt, front)
+    if len({(len(one.bytes), one.ip_at, one.length_at) for one in fronts}) > 1:
+        document.fail((*where, "queues"), "leads to headers of different lengths: each kind of match needs an entry of its own")
+    each = len(fronts[0].bytes) + TCP_BYTES
     most = getattr(config, "max_frame_bytes", None)
     if most is not None and given.size > most:
         document.fail((*where, "size"), f"must be at most the {most:,} byte that {config.name} takes, not {given.size:,}")
@@ -102,7 +118,6 @@ def in_job(
         headers.check(heads, [given.size], flows)
     except ValueError as error:
         document.fail((*key, "headers"), str(error))
-    dealt = np.resize(queues, flows).astype(np.uint32)
     spread = given.rtt if given.spread is None else given.spread
     times = {"rtt": given.rtt, "spread": spread, "min_rto": given.min_rto or MIN_RTO}
     times["delayed_ack"] = DELAYED_ACK if given.delayed_ack is None else given.delayed_ack
@@ -112,12 +127,7 @@ def in_job(
     fields = Headers.model_fields
     first = heads.sport if heads.sport != fields["sport"].default else PORT
     sink = heads.dport if heads.dport != fields["dport"].default else PORT
-    made = b"".join(
-        headers.network(heads, heads.dscp or 0, int(queue), TCP, TCP_BYTES)
-        + struct.pack("!HH", (first + flow) & 0xFFFF, sink)
-        + bytes(TCP_BYTES - 4)
-        for flow, queue in enumerate(dealt.tolist())
-    )
+    made = b"".join(one.bytes + struct.pack("!HH", (first + flow) & 0xFFFF, sink) + bytes(TCP_BYTES - 4) for flow, one in enumerate(fronts))
     name = (entry.name or "tcp") + of
     for flow, queue in enumerate(dealt.tolist()):
         plan.flows.append({
@@ -147,12 +157,24 @@ def in_job(
         "window_bytes": given.window,
         "least_timeout_cycles": max(1, within["min_rto"]),
         "delay_cycles": within["delayed_ack"],
-        "headers": {"bytes": np.frombuffer(made, dtype=np.uint8), "each": each, "ip_at": each - TCP_BYTES - _ip_bytes(heads)},
+        "headers": {
+            "bytes": np.frombuffer(made, dtype=np.uint8),
+            "each": each,
+            "ip_at": fronts[0].ip_at,
+            "length_at": fronts[0].length_at,
+        },
     }
 
 
-def _ip_bytes(heads: Headers) -> int:
-    return headers.IPV4_BYTES if heads.ip == 4 else headers.IPV6_BYTES
+def _fronts(heads: Headers, queues: NDArray[np.uint32], front: Callable[[int], Front] | None) -> list[Front]:
+    """Return what the frames of each connection begin with."""
+
+    def own(queue: int) -> Front:
+        made = headers.network(heads, heads.dscp or 0, queue, TCP, TCP_BYTES)
+        return Front(made, len(made) - (headers.IPV4_BYTES if heads.ip == 4 else headers.IPV6_BYTES))
+
+    of_queue = {queue: (front or own)(queue) for queue in set(queues.tolist())}
+    return [of_queue[queue] for queue in queues.tolist()]
 
 
 def most_frames(sources: list[dict[str, Any]], rate: Callable[[int], int | None], line_bps: int, clock_hz: int) -> float:

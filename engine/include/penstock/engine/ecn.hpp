@@ -18,17 +18,21 @@ struct EcnField {
     bool capable() const { return codepoint() == 1 || codepoint() == 2; }
 };
 
+// Of a packet that is IP by the first bits of its header.
+inline EcnField ecn_of_ip(std::uint8_t* header, std::size_t length) {
+    if (length >= 20 && header[0] >> 4 == 4 && (header[0] & 15) >= 5) return {header, true};
+    if (length >= 40 && header[0] >> 4 == 6) return {header, false};
+    return {};
+}
+
 inline EcnField find_ecn(std::uint8_t* frame, std::size_t length) {
     const auto word = [&](std::size_t at) { return frame[at] << 8 | frame[at + 1]; };
     std::size_t at = 12;
     for (int tags = 0; tags < 2 && at + 4 < length && (word(at) == 0x8100 || word(at) == 0x88A8); ++tags) at += 4;
     if (at + 2 >= length) return {};
     const int type = word(at);
-    std::uint8_t* const header = frame + at + 2;
-    const std::size_t left = length - at - 2;
-    if (type == 0x0800 && left >= 20 && header[0] >> 4 == 4 && (header[0] & 15) >= 5) return {header, true};
-    if (type == 0x86DD && left >= 40 && header[0] >> 4 == 6) return {header, false};
-    return {};
+    const EcnField found = ecn_of_ip(frame + at + 2, length - at - 2);
+    return type == (found.ipv4 ? 0x0800 : 0x86DD) ? found : EcnField{};
 }
 
 // Sets Congestion Experienced where the field is ECT. The checksum of an IPv4 header changes by the difference (RFC 1624, equation 3).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// TCP segments as bytes: Ethernet, VLAN tags if any, IPv4 or IPv6, TCP without options.
+// TCP segments as bytes: Ethernet and what is between it and IP, IPv4 or IPv6, TCP without options.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ inline constexpr std::uint32_t kLeastFrameBytes = 60;  // of Ethernet, without F
 // What all segments of a connection begin with: addresses, traffic class and ports are right, lengths, ECN, numbers and sums are not.
 struct HeaderTemplate {
     std::vector<std::uint8_t> bytes;
-    std::uint32_t ip_at = 14;  // where IP begins
+    std::uint32_t ip_at = 14;     // where IP begins
+    std::uint32_t length_at = 0;  // where a length of all behind it stands, as PPPoE has one (RFC 2516, 4); 0: there is none
 
     bool ipv4() const { return bytes[ip_at] >> 4 == 4; }
     std::uint32_t tcp_at() const { return static_cast<std::uint32_t>(bytes.size()) - kTcpBytes; }
@@ -34,7 +35,8 @@ struct SegmentHead {
 // A segment's frame: `frame.data` points into `bytes`. A short one is stored whole, of others the headers are, and the engine sums up.
 void build_segment(const HeaderTemplate& header, const SegmentHead& head, std::vector<std::uint8_t>& bytes, Frame& frame);
 
-// What a frame's bytes say; none: they are no such segment, or a checksum is wrong. `sums`: the payload is there, and its sum is looked at.
-std::optional<SegmentHead> parse_segment(std::span<const std::uint8_t> frame, bool sums);
+// What a frame's bytes say, whose IP begins at `ip_at`; none: they are no such segment, or a checksum is wrong. `sums`: the payload is
+// there, and its sum is looked at.
+std::optional<SegmentHead> parse_segment(std::span<const std::uint8_t> frame, std::uint32_t ip_at, bool sums);
 
 }  // namespace penstock::engine::tcp

@@ -144,6 +144,7 @@ class Traffic final : public LiveSource, public FrameListener {
     void let_go(std::int64_t now_ns);
     void delay(std::int64_t at_ns, unsigned to, std::span<const std::uint8_t> bytes);
     void look_whether_plugged(std::int64_t now_ns);
+    QueueCounts* decided(const Frame& frame);  // of its queue, which the device has said by now
     QueueCounts* counts(std::uint32_t queue);
 
     Settings settings_;
