@@ -17,7 +17,7 @@ module pst_lookup_update
     parameter int unsigned ValueWidth   = 32,
     parameter int unsigned StashEntries = 8,
     parameter int unsigned MaxMoves     = 64,
-    parameter bit          SplitStages  = 1'b0,   // a key of the stash is read while the hash takes it, and what was found has a stage more
+    parameter bit          SplitStages  = 1'b0,   // a key of the stash is read while the hash takes it, and events have a stage more
     localparam int unsigned RestWidth = KeyWidth - IndexWidth,
     localparam int unsigned WordWidth = 1 + RestWidth + ValueWidth,
     localparam int unsigned EntryWidth = $clog2(StashEntries),
@@ -83,7 +83,8 @@ module pst_lookup_update
     Decide  = 4'd6,                     // an event, or a victim is chosen
     Victim  = 4'd7,                     // where else the victim may be
     Swap    = 4'd8,                     // an event: the key on hand into the victim's place, the victim into the stash, and on hand
-    Judge   = 4'd9                      // SplitStages, between Compare and Decide
+    Decided = 4'd9,                     // SplitStages: what Decide said happens
+    Swapped = 4'd10                     // SplitStages: what Swap said happens
   } state_e;
 
   typedef struct packed {
@@ -141,21 +142,40 @@ module pst_lookup_update
   assign stash_from_o       = from_q;
   assign stash_show_entry_o = state_q == Decide ? stash_hit_entry_i : SplitStages ? item_q.entry : stash_next_i;
 
-  // Of the key on hand, in Decide: it is there; a place is free, the first of these.
+  // What happens, at once: to the tables, the stash, and the operation.
   typedef struct packed {
-    logic              found;
-    logic              empty;
-    logic [Tables-1:0] first_empty;
-  } verdict_t;
+    logic [Tables-1:0]                 write;
+    logic [Tables-1:0][IndexWidth-1:0] addr;
+    word_t                             word;
+    logic                              stash_set, stash_present;
+    logic [EntryWidth-1:0]             stash_entry;
+    logic [KeyWidth-1:0]               stash_key;
+    logic [ValueWidth-1:0]             stash_value;
+    logic                              done_valid;
+    done_e                             done;
+    logic [ValueWidth-1:0]             done_value;
+    logic                              moved;          // a key from one place to another
+  } event_t;
 
-  verdict_t verdict_d, verdict;
-  logic unused_valid;
-  logic event_write;
-  logic [Tables-1:0] event_table;
-  word_t event_word;
+  event_t event_d, happens;
+  logic event_valid, happens_valid, done_valid;
   done_e done;
-  logic done_valid;
-  logic [ValueWidth-1:0] found_value;   // of the key on hand, where it was found
+  logic found, empty;                                  // the key on hand, a place for it
+  logic [Tables-1:0] first_empty;
+  logic [ValueWidth-1:0] found_value;                  // of the key on hand, where it was found
+  logic [15:0] random_d;
+  logic [TableWidth-1:0] drawn;                        // of the cycle of the event
+
+  assign found       = found_q != '0 || stash_hit_i;
+  assign empty       = empty_q != '0;
+  assign first_empty = empty_q & (~empty_q + 1'b1);
+  assign random_d    = {random_q[14:0], random_q[15] ^ random_q[13] ^ random_q[12] ^ random_q[10]};
+  assign drawn       = SplitStages ? random_d[TableWidth-1:0] : random_q[TableWidth-1:0];
+
+  always_comb begin
+    found_value = stash_hit_i ? shown_value : '0;
+    for (int unsigned t = 0; t < Tables; t++) if (found_q[t]) found_value |= words[t].value;
+  end
 
   always_comb begin
     state_d      = state_q;
@@ -167,16 +187,15 @@ module pst_lookup_update
     from_d       = from_q;
     table_d      = table_q;
 
-    event_write         = 1'b0;
-    event_table         = '0;
-    event_word          = '{present: !clearing, rest: item_q.rest, value: item_q.value};  // without a key the rest does not count
-    stash_set_o         = 1'b0;
-    stash_set_present_o = 1'b0;
-    stash_set_entry_o   = item_q.entry;
-    stash_set_key_o     = {item_q.rest, item_q.low};
-    stash_set_value_o   = item_q.value;
-    done_valid          = 1'b0;
-    done                = DoneAdded;
+    event_valid         = 1'b0;
+    event_d             = '0;
+    event_d.addr        = item_q.index;
+    event_d.word        = '{present: 1'b1, rest: item_q.rest, value: item_q.value};  // without a key the rest does not count
+    event_d.stash_entry = item_q.entry;
+    event_d.stash_key   = {item_q.rest, item_q.low};
+    event_d.stash_value = item_q.value;
+    event_d.done        = DoneAdded;
+    event_d.done_value  = found_value;
     low_of_victim       = item_q.index[table_q] ^ mix_index_i[table_q];
 
     mix_valid_o = start_q;
@@ -225,38 +244,38 @@ module pst_lookup_update
 
       Read:    state_d = Wait;
       Wait:    state_d = Compare;
-      Compare: state_d = SplitStages ? Judge : Decide;
-      Judge:   state_d = Decide;
+      Compare: state_d = Decide;
+      Decided: state_d = Idle;
+      Swapped: state_d = Read;
 
       Decide: begin
-        state_d = Idle;
-        if (!item_q.stashed && verdict.found) begin
-          done_valid          = 1'b1;
-          done                = op_q == OpDelete ? DoneDeleted : op_q == OpRead ? DoneRead : DoneReplaced;
-          event_write         = !stash_hit_i && op_q != OpRead;
-          event_table         = found_q;
-          stash_set_o         = stash_hit_i && op_q != OpRead;
-          stash_set_entry_o   = stash_hit_entry_i;
-          stash_set_present_o = op_q == OpInsert;
-          event_word.present  = op_q == OpInsert;
+        state_d     = SplitStages ? Decided : Idle;
+        event_valid = 1'b1;
+        if (!item_q.stashed && found) begin
+          event_d.done_valid    = 1'b1;
+          event_d.done          = op_q == OpDelete ? DoneDeleted : op_q == OpRead ? DoneRead : DoneReplaced;
+          event_d.write         = !stash_hit_i && op_q != OpRead ? found_q : '0;
+          event_d.word.present  = op_q == OpInsert;
+          event_d.stash_set     = stash_hit_i && op_q != OpRead;
+          event_d.stash_entry   = stash_hit_entry_i;
+          event_d.stash_present = op_q == OpInsert;
         end else if (!item_q.stashed && op_q != OpInsert) begin
-          done_valid = 1'b1;
-          done       = DoneAbsent;
-        end else if (verdict.empty) begin
-          done_valid  = !item_q.stashed;
-          event_write = 1'b1;
-          event_table = verdict.first_empty;
-          stash_set_o = item_q.stashed;
+          event_d.done_valid = 1'b1;
+          event_d.done       = DoneAbsent;
+        end else if (empty) begin
+          event_d.done_valid = !item_q.stashed;
+          event_d.write      = first_empty;
+          event_d.stash_set  = item_q.stashed;
           if (item_q.stashed) from_d = item_q.entry + 1'b1;
         end else if (!item_q.stashed && !stash_free_i) begin
-          done_valid = 1'b1;
-          done       = DoneFull;
+          event_d.done_valid = 1'b1;
+          event_d.done       = DoneFull;
         end else if (moves_left_q == '0) begin
           from_d = item_q.entry + 1'b1;
         end else begin
-          state_d = Victim;
-          start_d = 1'b1;
-          table_d = item_q.moved && random_q[TableWidth-1:0] == item_q.from ? item_q.from ^ TableWidth'(1) : random_q[TableWidth-1:0];
+          state_d        = Victim;
+          start_d        = 1'b1;
+          table_d        = item_q.moved && drawn == item_q.from ? item_q.from ^ TableWidth'(1) : drawn;
           victim_d.rest  = words[table_d].rest;
           victim_d.value = words[table_d].value;
         end
@@ -273,52 +292,54 @@ module pst_lookup_update
       end
 
       Swap: begin
-        state_d              = Read;
-        event_write          = 1'b1;
-        event_table[table_q] = 1'b1;
-        stash_set_o          = 1'b1;
-        stash_set_present_o  = 1'b1;
-        stash_set_entry_o    = victim_q.entry;
-        stash_set_key_o      = {victim_q.rest, victim_q.low};
-        stash_set_value_o    = victim_q.value;
-        done_valid           = !item_q.stashed;
-        item_d               = victim_q;
-        moves_left_d         = moves_left_q - 1'b1;
+        state_d                = SplitStages ? Swapped : Read;
+        event_valid            = 1'b1;
+        event_d.write[table_q] = 1'b1;
+        event_d.stash_set      = 1'b1;
+        event_d.stash_present  = 1'b1;
+        event_d.stash_entry    = victim_q.entry;
+        event_d.stash_key      = {victim_q.rest, victim_q.low};
+        event_d.stash_value    = victim_q.value;
+        event_d.done_valid     = !item_q.stashed;
+        event_d.done_value     = '0;
+        event_d.moved          = 1'b1;
+        item_d                 = victim_q;
+        moves_left_d           = moves_left_q - 1'b1;
       end
 
       default: state_d = Clear;
     endcase
   end
 
-  assign verdict_d.found       = found_q != '0 || stash_hit_i;
-  assign verdict_d.empty       = empty_q != '0;
-  assign verdict_d.first_empty = empty_q & (~empty_q + 1'b1);
-
   pst_stage #(
-      .Width($bits(verdict_t)),
+      .Width($bits(event_t)),
       .Registered(SplitStages)
-  ) u_verdict (
+  ) u_event (
       .clk_i,
       .rst_i,
-      .valid_i(1'b1),
-      .data_i (verdict_d),
-      .valid_o(unused_valid),
-      .data_o (verdict)
+      .valid_i(event_valid),
+      .data_i (event_d),
+      .valid_o(happens_valid),
+      .data_o (happens)
   );
 
-  always_comb begin
-    found_value = stash_hit_i ? shown_value : '0;
-    for (int unsigned t = 0; t < Tables; t++) if (found_q[t]) found_value |= words[t].value;
-  end
+  assign done_valid          = happens_valid && happens.done_valid;
+  assign done                = happens.done;
+  assign stash_set_o         = happens_valid && happens.stash_set;
+  assign stash_set_entry_o   = happens.stash_entry;
+  assign stash_set_present_o = happens.stash_present;
+  assign stash_set_key_o     = happens.stash_key;
+  assign stash_set_value_o   = happens.stash_value;
 
   always_comb begin
     ram_read_o  = state_q == Read;
-    ram_write_o = event_write ? event_table : '0;
-    ram_addr_o  = item_q.index;
-    ram_word_o  = event_word;
+    ram_write_o = happens_valid ? happens.write : '0;
+    ram_addr_o  = happens_valid ? happens.addr : item_q.index;
+    ram_word_o  = happens.word;
     if (clearing) begin
       ram_write_o = '1;
       ram_addr_o  = {Tables{clear_addr}};
+      ram_word_o  = '0;
     end
   end
 
@@ -331,7 +352,7 @@ module pst_lookup_update
     moves_left_q <= moves_left_d;
     from_q       <= from_d;
     table_q      <= table_d;
-    random_q     <= {random_q[14:0], random_q[15] ^ random_q[13] ^ random_q[12] ^ random_q[10]};
+    random_q     <= random_d;
     if (take) op_q <= s_op_i;
     for (int unsigned t = 0; t < Tables; t++) begin
       found_q[t] <= words[t].present && words[t].rest == item_q.rest;
@@ -339,10 +360,10 @@ module pst_lookup_update
     end
     m_done_valid_o <= done_valid;
     m_done_o       <= done;
-    m_done_value_o <= state_q == Decide ? found_value : '0;
+    m_done_value_o <= done_valid ? happens.done_value : '0;
     if (done_valid && done == DoneAdded) keys_o <= keys_o + 1'b1;
     if (done_valid && done == DoneDeleted) keys_o <= keys_o - 1'b1;
-    if (state_q == Swap) moves_o <= moves_o + 1'b1;
+    if (happens_valid && happens.moved) moves_o <= moves_o + 1'b1;
     if (rst_i) begin
       state_q        <= Clear;
       start_q        <= 1'b0;
