@@ -158,7 +158,7 @@ class Bench {
         if (static_cast<bool>(top.s_op_ready_o) != model.ready()) fail("ready of operations");
         if (static_cast<bool>(top.m_done_valid_o) != model.done().has_value()) fail("done");
         if (model.done() && top.m_done_o != static_cast<std::uint32_t>(*model.done())) fail("what was done");
-        if (model.done() && top.m_done_value_o != model.done_value()) fail("value of the key of an operation");
+        if (top.m_done_value_o != model.done_value()) fail("value of the key of an operation");
         const Lookup::Answer& answer = model.answer();
         if (static_cast<bool>(top.m_value_valid_o) != answer.valid) fail("valid of an answer");
         if (answer.valid && (static_cast<bool>(top.m_value_hit_o) != answer.hit || top.m_value_o != answer.value)) fail("an answer");
