@@ -133,6 +133,7 @@ inline void bind_edfr_model(nanobind::module_& m) {
         .def_rw("stamps", &EdfrSettings::stamps)
         .def_rw("default_cycles", &EdfrSettings::default_cycles)
         .def_rw("no_deadlines", &EdfrSettings::no_deadlines)
+        .def_rw("run_frames", &EdfrSettings::run_frames)
         .def("check", &EdfrSettings::check);
     m.def(
         "edfr_dscp", [](nb::bytes beat) { return edfr_dscp({reinterpret_cast<const uint8_t*>(beat.data()), beat.size()}); },

@@ -28,6 +28,7 @@ struct EdfrBeat {
     uint16_t key = 0;   // DSCP or kNoDscp; the class, where it stands beside the frame
     uint8_t bytes = 0;  // in the last beat
     bool last = false, bad = false;
+    int64_t arrived = 0;  // where it is given
 };
 
 struct EdfrClassifier {
@@ -62,7 +63,8 @@ struct EdfrClassifier {
 struct EdfrDue {
     enum class Step : uint8_t { Init, Idle, Read, Longer, Write, End, Drain, Shorter };
 
-    explicit EdfrDue(const EdfrSettings& s) : classes(s.classes), cycles(s.default_cycles), wait(s.classes) {}
+    explicit EdfrDue(const EdfrSettings& s)
+        : classes(s.classes), arrived_given(s.arrived_given), cycles(s.default_cycles), wait(s.classes) {}
 
     bool hold() const { return step == Step::Init || step == Step::Write || step == Step::End; }
     bool ready(bool intake_ready) const { return !(hold() && first) && (!valid || intake_ready); }
@@ -124,7 +126,7 @@ struct EdfrDue {
         if (taken) {
             beat = *in;
             id = in_class;
-            if (first) deadline = now + wait[in_class];
+            if (first) deadline = (arrived_given ? in->arrived : now) + wait[in_class];
             first = in->last;
         }
         valid = taken || (valid && !left);
@@ -132,6 +134,7 @@ struct EdfrDue {
     }
 
     uint32_t classes;
+    bool arrived_given;
     bool first = true, valid = false, ended = false, shorter = false;
     EdfrBeat beat;
     uint32_t id = 0;

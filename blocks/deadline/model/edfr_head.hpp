@@ -3,7 +3,10 @@
 // pst_deadline_sender, pst_deadline_stamps.
 #pragma once
 
+#include <optional>
+
 #include "edfr_chunks.hpp"
+#include "edfr_token.hpp"
 
 namespace penstock {
 
@@ -391,6 +394,7 @@ struct EdfrQueues {
     struct Entry {
         bool last = false;
         EdfrFrame frame;
+        uint32_t gap = 0;  // frames that were lost before this one
     };
     struct Taken {
         bool valid = false, drop = false;
@@ -399,32 +403,52 @@ struct EdfrQueues {
     };
 
     explicit EdfrQueues(const EdfrSettings& s)
-        : lines_(s.lines), decided_(s.decided), entry_(s.classes * s.lines), put_(s.classes), taken_(s.classes), count_(s.classes) {}
+        : lines_(s.lines), decided_(s.decided), entry_(s.classes * s.lines), put_(s.classes), taken_(s.classes), count_(s.classes) {
+        if (s.columns > 1) token_.emplace(s);
+    }
 
     uint32_t taken(uint32_t c) const { return taken_[c]; }
     bool take_ready(uint32_t waiting) const { return waiting + (frame.valid && !frame.drop) < decided_; }
-    bool has_next(uint32_t c) const { return put_[c] - taken_[c] != 1; }
+    // The frame behind the one that is taken may be, too.
+    bool has_next(uint32_t c) const { return put_[c] - taken_[c] != 1 && !(token_ && (token_->stops(c) || at(c, taken_[c] + 1).gap != 0)); }
+    // m_token: a class whose token goes to the next column.
+    const uint32_t* token() const { return token_ && token_->sent_valid ? &token_->sent : nullptr; }
     int64_t next_deadline(uint32_t c) const { return at(c, taken_[c] + 1).frame.deadline; }
     const EdfrChoice::Head* head() const { return head_valid_ ? &head_ : nullptr; }
 
-    bool clock(const EdfrLines::Line& line, const EdfrCount& skip, const EdfrChoice::Take& take, bool head_ready) {
+    bool clock(const EdfrLines::Line& line, const EdfrCount& skip, const EdfrChoice::Take& take, bool head_ready,
+               const uint32_t* token = nullptr) {
         bool changed = line.valid || take.valid || frame.valid || passed.valid || skip_done || head_valid_ || found_valid_;
 
-        // Heads of classes that the encoder does not have.
-        const EdfrMask request = filled_ - shown_;
+        // Heads of classes that the encoder does not have. In a column: those whose token is here, and before which none is owed; what was
+        // lost before one that was found is owed first.
         const bool room = !head_valid_ || head_ready;
-        const bool picks = request.any() && (!found_valid_ || room);
+        const bool skipped = token_ && passed.valid && (!passed.lost || bare_);
+        const bool gap = token_ && found_valid_ && gapped(found_), gap_goes = gap && room && !skipped, goes = room && !(gap && skipped);
+        const bool at_once = token && filled_[*token] && !token_->owes(*token) && room && !found_valid_ && !gapped(*token);
+        const EdfrMask request = token_ ? (filled_ - shown_) & token_->may() : filled_ - shown_;
+        const bool picks = request.any() && (!found_valid_ || goes), stays = has_next_after(take);
         uint32_t picked = 0;
         if (room) {
-            head_valid_ = found_valid_;
-            if (found_valid_) head_ = {found_, at(found_, taken_[found_]).frame.deadline};
+            head_valid_ = (found_valid_ && !gap) || at_once;
+            const uint32_t c = at_once ? *token : found_;
+            if (head_valid_) head_ = {c, at(c, taken_[c]).frame.deadline};
+        }
+        if (token_) {
+            EdfrToken::Gone gone{};
+            if (skipped)
+                gone = {passed.id, passed.count.frames};
+            else if (gap_goes)
+                gone = {found_, at(found_, taken_[found_]).gap};
+            changed |= token_->clock(token, shown_, take.valid ? &take.head.id : nullptr, skipped || gap_goes ? &gone : nullptr);
         }
         if (picks) {
             picked = pick_.choose(request);
             pick_.last = static_cast<int>(picked);
             changed = true;
         }
-        found_valid_ = picks || (found_valid_ && !room);
+        const uint32_t was_found = found_;
+        found_valid_ = picks || (found_valid_ && !goes);
         if (picks) found_ = picked;
 
         // Takes.
@@ -434,13 +458,19 @@ struct EdfrQueues {
             frame.drop = take.drop;
             frame.id = c;
             frame.entry = at(c, taken_[c]);
-            if (!has_next(c)) {
-                filled_.clear(c);
+            if (!stays) {
+                filled_.put(c, put_[c] - taken_[c] != 1);
                 shown_.clear(c);
             }
             ++taken_[c];
+            counted_.clear(c);
         }
         if (picks) shown_.set(picked);
+        if (at_once) shown_.set(*token);
+        if (gap_goes) {
+            shown_.clear(was_found);
+            counted_.set(was_found);
+        }
 
         // Headers, and the skip.
         skip_done = line.valid && line.skip;
@@ -448,6 +478,8 @@ struct EdfrQueues {
         if (line.valid) {
             const uint32_t c = line.id;
             EdfrCount& counted = count_[c];
+            uint32_t lost = 0;
+            bare_ = line.bare;
             if (line.skip) {
                 const auto left = static_cast<int32_t>(skip.frames - counted.frames);
                 skip_hit = left > 0;
@@ -460,13 +492,14 @@ struct EdfrQueues {
                     const uint32_t frames = (line.before.frames - counted.frames) & 0x7FF;
                     const uint64_t bytes = (line.before.bytes - counted.bytes) & 0xFF'FFFF;
                     if (frames != 0) passed = {true, true, c, {frames, bytes}};
+                    lost = frames;
                     counted.frames += frames;
                     counted.bytes += bytes;
                 }
                 if (!line.bare) {
                     ++counted.frames;
                     counted.bytes += line.frame.bytes;
-                    at(c, put_[c]++) = {line.last, line.frame};
+                    at(c, put_[c]++) = {line.last, line.frame, lost};
                     filled_.set(c);
                 }
             }
@@ -479,6 +512,8 @@ struct EdfrQueues {
     bool skip_done = false, skip_hit = false;
 
   private:
+    bool gapped(uint32_t c) const { return at(c, taken_[c]).gap != 0 && !counted_[c]; }
+    bool has_next_after(const EdfrChoice::Take& take) const { return take.valid && has_next(take.head.id); }
     Entry& at(uint32_t c, uint32_t n) { return entry_[c * lines_ + (n & (lines_ - 1))]; }
     const Entry& at(uint32_t c, uint32_t n) const { return entry_[c * lines_ + (n & (lines_ - 1))]; }
 
@@ -486,7 +521,10 @@ struct EdfrQueues {
     std::vector<Entry> entry_;
     std::vector<uint32_t> put_, taken_;
     std::vector<EdfrCount> count_;
+    std::optional<EdfrToken> token_;  // of a column of a wide port
     EdfrMask filled_, shown_;
+    EdfrMask counted_;  // those lost before the class's first frame are owed already
+    bool bare_ = false;
     EdfrPick pick_;
     bool found_valid_ = false, head_valid_ = false;
     uint32_t found_ = 0;
@@ -509,7 +547,8 @@ struct EdfrSender {
         uint32_t left = 0;
     };
 
-    explicit EdfrSender(const EdfrSettings& s) : decided(s.decided), words_(kWords), ahead_(s.no_deadlines ? 0 : 1) {}
+    explicit EdfrSender(const EdfrSettings& s)
+        : decided(s.decided), words_(kWords), ahead_(s.no_deadlines ? 0 : 1), voids_(s.columns > 1) {}
 
     Now look(int64_t now) const {
         Now n;
@@ -537,7 +576,8 @@ struct EdfrSender {
             late.frame = out.sent.frame;
         }
         if (out_ready) {
-            m_valid = gives && !skip;
+            m_valid = gives && (!skip || (voids_ && out.first));
+            m_void = voids_ && skip;
             if (gives) {
                 m_word = out;
                 skip_ = skip;
@@ -560,7 +600,7 @@ struct EdfrSender {
     }
 
     EdfrFifo<Sent> decided;
-    bool m_valid = false;
+    bool m_valid = false, m_void = false;  // void: the frame is over, this word stands for it
     Word m_word;
     EdfrEvent late;
 
@@ -569,6 +609,7 @@ struct EdfrSender {
     bool first_ = true, skip_ = false;
     uint32_t left_ = 0, credit_ = kWords, valid_ = 0;
     int64_t ahead_;  // what goes into the output register is offered so much later: a cycle, or none as time stands still
+    bool voids_;     // of a column of a wide port: a frame that is over is a word
     std::array<Word, 3> stage_{};
 };
 

@@ -17,8 +17,9 @@ struct EdfrIn {
     const EdfrDue::Set* set = nullptr;  // s_set_valid_i
     bool set_dscp = false;
     uint32_t dscp = 0, dscp_class = 0;
-    uint32_t limit = 0;  // chunks in use at most
-    bool hold = false;   // nothing is to be decided to be sent
+    uint32_t limit = 0;               // chunks in use at most
+    bool hold = false;                // nothing is to be decided to be sent
+    const uint32_t* token = nullptr;  // of a column: the class whose token comes
 };
 
 struct EdfrOut {
@@ -58,6 +59,10 @@ class EdfrModel {
     int64_t now() const { return now_; }
     bool init_done() const { return due_.init_done(); }
     uint32_t free_chunks() const { return lists_.free_count; }
+    // Of a column of a wide port, before cycle(): the class whose token goes on; what was decided to be sent; what is offered.
+    const uint32_t* token() const { return queues_.token(); }
+    const EdfrQueues::Taken* decided() const { return queues_.frame.valid && !queues_.frame.drop ? &queues_.frame : nullptr; }
+    const EdfrSender& sender() const { return sender_; }
     // For how long frames of a class wait that come now.
     uint32_t wait(uint32_t id) const { return due_.wait.at(id); }
 
@@ -144,7 +149,7 @@ class EdfrModel {
         changed |= sender_.clock(sender, time, in.m_ready, to_send ? &to_send_ : nullptr);
         const EdfrChoice::Head* const head = queues_.head();
         changed |= choice_.clock(take, follows, next_deadline, head);
-        changed |= queues_.clock(line_, skip_.stamp.before, take, !follows);
+        changed |= queues_.clock(line_, skip_.stamp.before, take, !follows, in.token);
 
         const EdfrMover::Beat loop_beat = mover_.loop_valid() ? mover_.beats.front() : EdfrMover::Beat{};
         const EdfrMover::Push pushing = push ? mover_.push.front() : EdfrMover::Push{};

@@ -29,7 +29,9 @@ struct EdfrSettings {
     uint32_t tick_cycles = 3052;
     std::vector<uint32_t> stamps;  // of each class; empty: 64
     uint32_t default_cycles = 100'000;
-    bool no_deadlines = false;  // time stands still: nothing is over
+    bool no_deadlines = false;                          // time stands still: nothing is over
+    bool arrived_given = false;                         // frames wait from the cycle that stands beside them
+    uint32_t columns = 1, column = 0, run_frames = 16;  // of a wide port that this is a column of; 1: it is none
 
     static constexpr uint32_t kBeatUnits = 8, kUnitBytes = 8, kBeatBytes = 64;
     uint32_t room() const { return (chunk_beats - 1) * kBeatUnits; }

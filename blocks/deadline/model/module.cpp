@@ -6,10 +6,12 @@
 #include "bind_edfr.hpp"
 #include "bind_edfr_encoder.hpp"
 #include "bind_edfr_model.hpp"
+#include "bind_edfr_wide.hpp"
 
 NB_MODULE(blocks_deadline_model, m) {
     penstock::bind_edfr(m);
     penstock::bind_edfr_encoder(m);
     penstock::bind_edfr_model(m);
+    penstock::bind_edfr_wide(m);
     penstock::bind_chunk_lists(m);
 }
