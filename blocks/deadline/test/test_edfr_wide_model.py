@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The model of pst_edfr_wide beside the hardware: every port is the same in every cycle, whatever is done to it."""
 
+import random
+
 import cocotb
 import pytest
 import test_pst_edfr_wide as port
 from cocotb.triggers import FallingEdge, ReadOnly
+from wide_bench import Bench
 
 from penstock.testing import testkit
 
@@ -152,7 +155,7 @@ def beside(test) -> None:
         cocotb.start_soon(twin.watch())
         await test.func(dut)
         dut._log.info("%d cycles compared, %d left out; %s", twin.compared, twin.left_out + twin.model.left_out, twin.sent)
-        assert twin.compared > 1000 and twin.sent["m"]
+        assert twin.compared > 500 and twin.sent["m"]
 
     run.__name__ = run.__qualname__ = test.func.__name__
     globals()[run.__name__] = cocotb.test()(run)
@@ -162,6 +165,57 @@ for one in (port.light, port.mixed, port.lost, port.full, port.over_at_once, por
     beside(one)
 
 
+def headers(rng: random.Random) -> bytes:
+    """The first bytes of a frame: its DSCP behind up to two tags, or none."""
+    tags = b"".join(rng.choice((b"\x81\x00", b"\x88\xa8")) + rng.randbytes(2) for _ in range(rng.randrange(3)))
+    dscp = rng.randrange(64)
+    ip = rng.choice((b"\x08\x00\x45" + bytes([dscp << 2]), b"\x86\xdd" + (6 << 12 | dscp << 6).to_bytes(2, "big"), rng.randbytes(4)))
+    return rng.randbytes(12) + tags + ip
+
+
+@cocotb.test()
+async def any_words(dut) -> None:
+    """Words as they may be at worst: DSCPs whose class changes, endless and bad frames, segments without a frame; the model judges."""
+    twin = Twin(dut)
+    rng = random.Random(testkit.seed())
+    bench = Bench(dut, rng)
+    bench.idle()
+    cocotb.start_soon(twin.watch())
+    await testkit.start(dut)
+    cocotb.start_soon(bench.memory.run())
+    await bench.ready()
+    left, first, word = 0, True, False  # segments of the frame under way
+    for _ in range(3000):
+        await FallingEdge(dut.clk_i)
+        if not word and rng.random() < 0.7:
+            word = True
+            values = dict.fromkeys(("used", "data", "last", "bytes_last", "bad", "class", "user"), 0)
+            for s in range(bench.columns):
+                if rng.random() < 0.2:
+                    continue
+                if first:
+                    left = rng.choice((1, 1, 1, 2, 3, rng.randint(1, 24), 60))
+                start = headers(rng) if first else b""
+                left, first = left - 1, left == 1
+                values["used"] |= 1 << s
+                values["data"] |= int.from_bytes(start + rng.randbytes(LINE - len(start)), "little") << 512 * s
+                values["last"] |= int(first) << s
+                values["bytes_last"] |= rng.choice((1, 16, rng.randint(1, LINE), LINE)) << 7 * s
+                values["bad"] |= int(rng.random() < 0.1) << s
+                values["user"] |= rng.getrandbits(16) << 16 * s
+            for name, value in values.items():
+                getattr(dut, f"s_{name}_i").value = value
+        dut.s_valid_i.value = int(word)
+        dut.m_ready_i.value = int(rng.random() < 0.6)
+        dut.set_dscp_valid_i.value = int(rng.random() < 0.05)
+        dut.set_dscp_i.value, dut.set_dscp_class_i.value = rng.randrange(65), rng.randrange(bench.classes)
+        await ReadOnly()
+        word = word and not int(dut.s_ready_o.value)
+    dut._log.info("%d cycles compared; %s", twin.compared, twin.sent)
+    for name in ("m", "refused", "taken"):
+        assert twin.sent[name] > 50, f"the test does not see {name}"
+
+
 MEDIUM = {**port.SMALL, "Columns": 4, "RunFrames": 8, "Classes": 5, "ChunkBeats": 16, "TickCycles": 150, "Lines": 8}
 
 
@@ -169,3 +223,8 @@ MEDIUM = {**port.SMALL, "Columns": 4, "RunFrames": 8, "Classes": 5, "ChunkBeats"
                                         pytest.param(port.LARGE, marks=pytest.mark.slow)], ids=["2-3", "4-5", "8-16"])  # fmt: skip
 def test_edfr_wide_model(parameters: dict) -> None:
     testkit.run_module("deadline", "pst_edfr_wide", parameters)
+
+
+def test_classes_by_dscp() -> None:
+    """The class of a frame is that of its DSCP in the cycle in which it is looked up."""
+    testkit.run_module("deadline", "pst_edfr_wide", {**port.SMALL, "ClassFromUser": 0}, testcase="any_words")
