@@ -10,4 +10,10 @@ package pst_count_pkg;
     for (int unsigned b = 0; b < bank; b++) counters_before += 32'(kinds[b]);
   endfunction
 
+  // Bits below `count` that are set.
+  function automatic int unsigned ones_before(logic [31:0] bits, int unsigned count);
+    ones_before = 0;
+    for (int unsigned b = 0; b < count; b++) ones_before += 32'(bits[b]);
+  endfunction
+
 endpackage

@@ -16,6 +16,7 @@ module pst_fold_store #(
     parameter int unsigned PartBytes = 21,
     parameter int unsigned PacketWidth = 46,    // bits in the record; with ByteWidth 512 of all counters at most
     parameter int unsigned ByteWidth = 56,
+    parameter logic [31:0] HaveBytes = '1,      // bit n: counter n has bytes, else packets alone
     parameter int unsigned Slots = 16,          // records under way, >= 2
     parameter int unsigned AddrWidth = 32,      // bits of an address
     localparam int unsigned IndexWidth = $clog2(Entries)
@@ -47,7 +48,8 @@ module pst_fold_store #(
     output logic                                 init_done_o
 );
 
-  localparam int unsigned RecordWidth = Counters * (PacketWidth + ByteWidth);
+  localparam int unsigned AllBytes    = pst_count_pkg::ones_before(HaveBytes, Counters) * ByteWidth;
+  localparam int unsigned RecordWidth = Counters * PacketWidth + AllBytes;
   localparam int unsigned SlotWidth = Slots > 1 ? $clog2(Slots) : 1;
 
   if (Entries < 2 || Counters < 1 || Slots < 2) begin : g_bad_size
@@ -63,10 +65,8 @@ module pst_fold_store #(
   typedef logic [IndexWidth-1:0] index_t;
   typedef logic [SlotWidth-1:0] slot_t;
 
-  typedef struct packed {
-    logic [Counters-1:0][PacketWidth-1:0] packets;
-    logic [Counters-1:0][ByteWidth-1:0]   bytes;
-  } record_t;
+  // Packets of each counter above the bytes of those that have some.
+  typedef logic [RecordWidth-1:0] record_t;
 
   // --- which entries have a record
 
@@ -180,12 +180,22 @@ module pst_fold_store #(
   assign write_start = state_q == Add && op_give_q;
 
   record_t part, sum;
-  always_comb begin
-    for (int unsigned c = 0; c < Counters; c++) begin
-      part.packets[c] = PacketWidth'(s_part_packets_i[c]);
-      part.bytes[c]   = ByteWidth'(s_part_bytes_i[c]);
-      sum.packets[c]  = (op_empty_q ? '0 : kept.packets[c]) + added_q.packets[c];
-      sum.bytes[c]    = (op_empty_q ? '0 : kept.bytes[c]) + added_q.bytes[c];
+  for (genvar c = 0; c < int'(Counters); c++) begin : g_counter
+    localparam int unsigned Packets = AllBytes + c * PacketWidth;    // lowest bit
+    localparam int unsigned Bytes   = pst_count_pkg::ones_before(HaveBytes, c) * ByteWidth;
+
+    assign part[Packets+:PacketWidth] = PacketWidth'(s_part_packets_i[c]);
+    assign sum[Packets+:PacketWidth]  = (op_empty_q ? '0 : kept[Packets+:PacketWidth]) + added_q[Packets+:PacketWidth];
+    assign m_record_packets_o[c]      = sum_q[Packets+:PacketWidth];
+
+    if (HaveBytes[c]) begin : g_bytes
+      assign part[Bytes+:ByteWidth] = ByteWidth'(s_part_bytes_i[c]);
+      assign sum[Bytes+:ByteWidth]  = (op_empty_q ? '0 : kept[Bytes+:ByteWidth]) + added_q[Bytes+:ByteWidth];
+      assign m_record_bytes_o[c]    = sum_q[Bytes+:ByteWidth];
+    end else begin : g_no_bytes
+      logic unused_bytes;
+      assign unused_bytes        = ^s_part_bytes_i[c];
+      assign m_record_bytes_o[c] = '0;
     end
   end
 
@@ -272,8 +282,6 @@ module pst_fold_store #(
 
   assign error_o            = error_q;
   assign m_record_valid_o   = shown_q;
-  assign m_record_packets_o = sum_q.packets;
-  assign m_record_bytes_o   = sum_q.bytes;
 
   // --- AXI4
 

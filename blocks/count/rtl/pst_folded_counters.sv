@@ -6,8 +6,9 @@
 //
 // Throughput: one event per cycle and bank, at any pattern of entries; an event never waits. Each bank needs a cycle without event in
 //             each window on average, in which an entry is taken.
-// Latency:    a read is answered after that of the memory and some 20 cycles, and cycles without event of each bank; one read at a time.
-// Moment:     an answer has all events before the read was taken, and none after the answer; those of one bank are of one moment.
+// Latency:    a read is taken in a cycle in which no bank has an event, and answered after that of the memory and some 20 cycles; one read
+//             at a time. While it waits for such a cycle, entries go on to be taken for windows.
+// Moment:     an answer has each event of an earlier cycle than that in which the read was taken, and none of a later one.
 // Traffic:    a beat of 64 byte read and one written each Window cycles at most, and for each read.
 // Reset:      clears all; Entries cycles, then init_done_o rises. The memory has to be reset with it, and need not be cleared.
 module pst_folded_counters #(
@@ -19,6 +20,7 @@ module pst_folded_counters #(
     parameter int unsigned PacketShift = 8,                      // a packet weighs 2^PacketShift bytes where parts are compared
     parameter int unsigned PacketWidth = 46,                     // bits of a counter; all of an entry 512 at most
     parameter int unsigned ByteWidth = 56,
+    parameter logic [31:0] HaveBytes = '1,                       // bit n: counter n has bytes, else packets alone
     parameter int unsigned Window = 32,                          // cycles, >= 16
     parameter int unsigned Slots = 16,                           // records under way, >= 2
     parameter int unsigned AddrWidth = 32,                       // bits of an address
@@ -81,7 +83,7 @@ module pst_folded_counters #(
     ) u_bank (
         .clk_i, .rst_i,
         .inc_valid_i(inc_valid_i[b]), .inc_index_i(inc_index_i[b]), .inc_kind_i(inc_kind_i[b][KindWidth-1:0]), .inc_len_i(inc_len_i[b]),
-        .s_take_valid_i(take_valid[b]), .s_take_ready_o(take_ready[b]), .s_take_index_i(index_q),
+        .s_take_valid_i(take_valid[b]), .s_take_ready_o(take_ready[b]), .s_take_index_i(take_index),
         .m_part_valid_o(part_valid[b]), .m_part_packets_o(part_packets[First+:Kinds]), .m_part_bytes_o(part_bytes[First+:Kinds]),
         .m_heavy_valid_o(heavy_valid[b]), .m_heavy_index_o(heavy_index[b]), .m_heavy_weight_o(heavy_weight[b]),
         .overflow_o(overflow[b]), .init_done_o(bank_done[b])
@@ -112,15 +114,20 @@ module pst_folded_counters #(
   typedef enum logic [1:0] {Idle, Take, Pass} state_e;
 
   state_e state_q;
-  logic reading_q, read_last_q, read_open_q, look_q, is_read, start;
+  logic reading_q, read_last_q, read_open_q, look_q, is_read, start, passed_over, passed_over_q;
   logic [Banks-1:0] wanted_q, missing_q;
+  index_t take_index, read_index_q;
 
-  assign is_read        = s_read_valid_i && !read_open_q && !(fold_valid && read_last_q);
-  assign start          = state_q == Idle && init_done_o && (is_read || fold_valid);
+  // A read takes from all banks in the cycle in which it is taken itself; a window from each as soon as it can.
+  assign is_read        = s_read_valid_i && !read_open_q && !(fold_valid && read_last_q) && take_ready == '1;
+  // The entry that is read was taken by that; what has counted since is not in the answer, and so stays here until it has come.
+  assign passed_over    = fold_ready && fold_valid && read_open_q && fold_index == read_index_q;
+  assign start          = state_q == Idle && init_done_o && (is_read || (fold_valid && !passed_over));
   assign s_read_ready_o = state_q == Idle && init_done_o && is_read;
   assign fold_ready     = state_q == Idle && init_done_o && !is_read;
-  assign take_valid     = wanted_q;
-  assign taken          = state_q == Pass && part_ready && !reading_q;
+  assign take_valid     = s_read_ready_o ? '1 : wanted_q;
+  assign take_index     = state_q == Idle ? s_read_index_i : index_q;
+  assign taken          = (state_q == Pass && part_ready && !reading_q) || passed_over_q;
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
@@ -130,7 +137,7 @@ module pst_folded_counters #(
         reading_q <= is_read;
         if (start) begin
           state_q     <= Take;
-          wanted_q    <= '1;
+          wanted_q    <= is_read ? '0 : '1;
           missing_q   <= '1;
           read_last_q <= is_read;
         end
@@ -144,20 +151,25 @@ module pst_folded_counters #(
       Pass: if (part_ready) state_q <= Idle;
       default: state_q <= Idle;
     endcase
-    if (s_read_valid_i && s_read_ready_o) read_open_q <= 1'b1;
+    passed_over_q <= passed_over;
+    if (s_read_valid_i && s_read_ready_o) begin
+      read_open_q  <= 1'b1;
+      read_index_q <= s_read_index_i;
+    end
     if (m_read_valid_o) read_open_q <= 1'b0;
     if (rst_i) begin
-      state_q     <= Idle;
-      look_q      <= 1'b0;
-      wanted_q    <= '0;
-      read_open_q <= 1'b0;
-      read_last_q <= 1'b0;
+      state_q       <= Idle;
+      look_q        <= 1'b0;
+      wanted_q      <= '0;
+      read_open_q   <= 1'b0;
+      read_last_q   <= 1'b0;
+      passed_over_q <= 1'b0;
     end
   end
 
   pst_fold_store #(
       .Entries(Entries), .Counters(Counters), .PartPackets(PartPackets), .PartBytes(PartBytes),
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Slots(Slots), .AddrWidth(AddrWidth)
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .HaveBytes(HaveBytes), .Slots(Slots), .AddrWidth(AddrWidth)
   ) u_store (
       .clk_i, .rst_i, .base_i,
       .look_valid_i(look_q), .look_index_i(index_q),
