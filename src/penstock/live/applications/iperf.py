@@ -137,7 +137,9 @@ class Iperf(Application):
         if self._thread is not None:
             self._thread.join(5.0)
         for program in reversed(self._programs):  # the client says what it knows, and lets the server go
-            if not program.wait(0.0):
+            # A server of many flows writes its words for longer than the client waits for.
+            left = seconds_until(deadline_ns) if program is self._programs[0] and self._client is not None else 0.0
+            if not program.wait(left):
                 with contextlib.suppress(OSError):
                     program.process.terminate()
                 program.wait(WORDS_SECONDS)
