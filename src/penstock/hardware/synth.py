@@ -157,7 +157,7 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
         if job.target == "xcup":
             found: dict[str, Any] = {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels}
         else:
-            found = {**_ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
+            found = {**ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
     cache.tidy()
     return found
 
@@ -240,7 +240,8 @@ def _xcup_area(cells: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _ecp5_area(cells: dict[str, int]) -> dict[str, Any]:
+def ecp5_area(cells: dict[str, int]) -> dict[str, Any]:
+    """Return the figures of a netlist for ECP5, from the numbers of its cells."""
     # A carry element is two LUTs; a 16 x 4 RAM is four, and two more for its write port.
     memory = 6 * cells.get("TRELLIS_DPR16X4", 0)
     return {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Frames from a MAC that cannot wait, without FCS, into two streams: control frames, and all others. A frame comes out whole or not at all.
+//
+// Control frames have a destination from 01-80-C2-00-00-00 to 01-80-C2-00-00-0F (IEEE 802.1Q, table 8-1): STP, pause, LACP, EAPOL, LLDP.
+// Each frame is written to both stores; at its last byte one of them keeps it and the other forgets it.
+// Dropped and reported by a pulse: a frame that the MAC calls damaged, a short one, a long one, one that finds no room in its store.
+//
+// Latency 4 cycles from the last byte. One byte per cycle in and out. The order within each stream is kept. Reset forgets everything.
+module pst_bridge_receive #(
+    parameter int unsigned LongestBytes = 1536,  // longest frame without FCS, >= 60
+    parameter int unsigned Depth = 16384,        // bytes in store, a power of two > LongestBytes
+    parameter int unsigned ControlDepth = 2048   // bytes in the store of control frames, a power of two > LongestBytes
+) (
+    input  logic       clk_i,
+    input  logic       rst_i,
+    // bytes of the MAC; error counts at the last byte
+    input  logic       s_valid_i,
+    input  logic [7:0] s_data_i,
+    input  logic       s_last_i,
+    input  logic       s_error_i,
+    // control frames
+    output logic       m_control_valid_o,
+    input  logic       m_control_ready_i,
+    output logic [7:0] m_control_data_o,
+    output logic       m_control_last_o,
+    // all other frames
+    output logic       m_frame_valid_o,
+    input  logic       m_frame_ready_i,
+    output logic [7:0] m_frame_data_o,
+    output logic       m_frame_last_o,
+    // pulses, two cycles after a frame's last byte: it is kept, or is dropped for this reason
+    output logic       kept_o,
+    output logic       damaged_o,
+    output logic       short_o,
+    output logic       long_o,
+    output logic       no_room_o
+);
+
+  localparam int unsigned LeastBytes = 60;
+  localparam logic [5:0][7:0] Reserved = 48'h01_80_c2_00_00_00;  // its lowest four bits are any
+
+  if (LongestBytes < LeastBytes || Depth <= LongestBytes || ControlDepth <= LongestBytes) begin : g_bad_size
+    $error("pst_bridge_receive: LongestBytes (%0d) must be at least %0d, and less than Depth (%0d) and ControlDepth (%0d)", LongestBytes,
+           LeastBytes, Depth, ControlDepth);
+  end
+
+  typedef logic [$clog2(LongestBytes+2)-1:0] count_t;
+
+  // Bytes of the frame before this one, up to LongestBytes + 1; all of its address so far is reserved; a store had no room for a byte.
+  count_t count_q;
+  logic reserved_q, lost_frame_q, lost_control_q;
+  logic end_of_frame, too_short, too_long, sound, lost, keep_frame, keep_control;
+  logic frame_room, control_room, reserved_byte;
+
+  // The byte of the cycle before: the FCS is judged in one cycle, and the stores act on it in the next one.
+  logic valid_q, last_q, error_q;
+  logic [7:0] data_q;
+  always_ff @(posedge clk_i) begin
+    valid_q <= s_valid_i && !rst_i;
+    data_q  <= s_data_i;
+    last_q  <= s_last_i;
+    error_q <= s_error_i;
+  end
+
+  assign end_of_frame = valid_q && last_q;
+  assign too_short    = count_q < count_t'(LeastBytes - 1);
+  assign too_long     = count_q >= count_t'(LongestBytes);
+  assign sound        = !error_q && !too_short && !too_long;
+  assign lost         = reserved_q ? lost_control_q || !control_room : lost_frame_q || !frame_room;
+  assign keep_frame   = end_of_frame && sound && !lost && !reserved_q;
+  assign keep_control = end_of_frame && sound && !lost && reserved_q;
+
+  always_comb begin
+    reserved_byte = 1'b1;
+    for (int unsigned n = 0; n < 6; n++) begin
+      if (count_q == count_t'(n)) reserved_byte = (data_q & (n == 5 ? 8'hf0 : 8'hff)) == Reserved[5-n];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q) begin
+      if (count_q <= count_t'(LongestBytes)) count_q <= count_q + count_t'(1);
+      reserved_q     <= reserved_q && reserved_byte;
+      lost_frame_q   <= lost_frame_q || !frame_room;
+      lost_control_q <= lost_control_q || !control_room;
+    end
+    kept_o    <= keep_frame || keep_control;
+    damaged_o <= end_of_frame && error_q;
+    short_o   <= end_of_frame && !error_q && too_short;
+    long_o    <= end_of_frame && !error_q && too_long;
+    no_room_o <= end_of_frame && sound && lost;
+    if (rst_i || end_of_frame) begin
+      count_q        <= '0;
+      reserved_q     <= 1'b1;
+      lost_frame_q   <= 1'b0;
+      lost_control_q <= 1'b0;
+    end
+    if (rst_i) {kept_o, damaged_o, short_o, long_o, no_room_o} <= '0;
+  end
+
+  pst_ram_fifo #(
+      .Width(9), .Depth(Depth)
+  ) u_frames (
+      .clk_i, .rst_i,
+      .s_valid_i(valid_q && !lost_frame_q), .s_ready_o(frame_room), .s_data_i({last_q, data_q}), .s_commit_i(keep_frame),
+      .s_rewind_i(end_of_frame && !keep_frame), .s_overrun_o(),
+      .m_valid_o(m_frame_valid_o), .m_ready_i(m_frame_ready_i), .m_data_o({m_frame_last_o, m_frame_data_o})
+  );
+
+  pst_ram_fifo #(
+      .Width(9), .Depth(ControlDepth)
+  ) u_control (
+      .clk_i, .rst_i,
+      .s_valid_i(valid_q && !lost_control_q), .s_ready_o(control_room), .s_data_i({last_q, data_q}), .s_commit_i(keep_control),
+      .s_rewind_i(end_of_frame && !keep_control), .s_overrun_o(),
+      .m_valid_o(m_control_valid_o), .m_ready_i(m_control_ready_i), .m_data_o({m_control_last_o, m_control_data_o})
+  );
+
+`ifndef SYNTHESIS
+  logic ended_q;
+  always_ff @(posedge clk_i) begin
+    ended_q <= end_of_frame && !rst_i;
+    if (!rst_i && ended_q) begin
+      a_one_outcome : assert ($onehot({kept_o, damaged_o, short_o, long_o, no_room_o}));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,49 @@
+"""`penstock board`: bitstreams for boards."""
+
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+
+@app.command()
+def board(
+    name: Annotated[str, typer.Argument(metavar="BOARD", help="versa_ecp5: the Lattice ECP5 Versa, LFE5UM5G-45F.")],
+    build: Annotated[bool, typer.Option("--build", help="Synthesise, place, route and pack.")] = False,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ...; the best is packed.")] = 3,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Build the bridge for a board, as .bit and .svf. It has not been run on a board: see docs/how-to/board.md."""
+    import json
+
+    from penstock.basics import groups
+    from penstock.command_line.terminal import progress_line
+    from penstock.hardware import board as boards
+    from penstock.hardware import synth
+    from penstock.paths import need_checkout, shown
+
+    need_checkout("board")
+    chosen = boards.find(name)
+    if not build:
+        words = f"{name}: {chosen.device}; `./penstock board {name} --build` makes its bitstream"
+        print(json.dumps({"schema": boards.SCHEMA, "board": name, "device": chosen.device}) if json_output else words)
+        return
+    groups.need("board", "synth", "wrappers")
+    try:
+        with progress_line(name) as line:
+            result = boards.build(chosen, list(range(1, seeds + 1)), line)
+    except synth.SynthesisError as error:
+        typer.echo(f"penstock: {name} cannot be built:\n{error}", err=True)
+        raise typer.Exit(1) from None
+    if json_output:
+        print(json.dumps(result))
+        raise typer.Exit(0 if result["bitstream"] else 1)
+    print(f"{name}, {chosen.device}: {result['lut']:,} LUT4, {result['ff']:,} flip-flops, {result['bram']} DP16KD")
+    for clock in result["clocks"]:
+        speeds = ", ".join(f"{value:g}" for value in clock["achieved_mhz"])
+        print(f"  {clock['name']:20} {clock['required_mhz']:g} MHz required, by seed {speeds}")
+    if not result["bitstream"]:
+        print("  no seed meets its timing, so nothing was packed")
+        raise typer.Exit(1)
+    print(f"  seed {result['best_seed']}, margin {result['margin']:.1%}: {shown(result['bitstream'])}, {shown(result['svf'])}")

