@@ -100,8 +100,7 @@ def _build(board: Board, seeds: list[int], folder: Path, progress: synth.Progres
             f"{here}/seed{seed}.config", "--report", f"{here}/seed{seed}.json", "--seed", str(seed), "--timing-allow-fail", "--quiet",
             "--log", f"{here}/nextpnr{seed}.log",
         ]  # fmt: skip
-        progress(f"seed {seed}: place and route")
-        synth.run_tool(command, folder / f"nextpnr{seed}.log", progress)
+        synth.run_tool(command, folder / f"nextpnr{seed}.log", progress, f"seed {seed}: place and route")
         found = json.loads((folder / f"seed{seed}.json").read_text())["fmax"]
         for clock, (suffix, _) in zip(clocks, board.clocks, strict=True):
             measured = next(value for name, value in found.items() if name.endswith(suffix))

@@ -263,10 +263,10 @@ def _yosys_stage(log: str) -> str:
     return f"synthesis, {passes[-1].lower()}" if passes else "reading"
 
 
-def run_tool(command: list[str], log: Path, progress: Progress) -> None:
-    """Run Yosys with a script, in HERE; `progress` hears what it does. Raises SynthesisError."""
+def run_tool(command: list[str], log: Path, progress: Progress, stage: str | None = None) -> None:
+    """Run one of the tools in HERE; `progress` hears `stage`, or what Yosys does. Raises SynthesisError."""
     groups.need("synthesis", "synth")
-    _tool(command, log, _yosys_stage, progress)
+    _tool(command, log, (lambda _: stage) if stage else _yosys_stage, progress)
 
 
 def _before(words: str, progress: Progress) -> Progress:
