@@ -30,7 +30,7 @@ inline constexpr int kNext = 2;    // and until the next one of its batch
 inline constexpr int kUnused = 5;  // from a pick's start until the places that it had asked for and does not need are free again
 inline constexpr int kGone = 2;    // from a queue's going to stage 0 until its place is
 inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog;  // queues of a batch
-inline constexpr unsigned kPlaces = 2 * kTrainMost;                     // of picked queues that wait for stage 0
+inline constexpr unsigned kPlaces = 4 * kTrainMost;                     // of picked queues that wait for stage 0
 inline constexpr unsigned kRoom = 4;                                    // parents that wait for their pick when another one asks
 }  // namespace picker_timing
 

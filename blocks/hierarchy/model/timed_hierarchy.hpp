@@ -575,7 +575,8 @@ class TimedHierarchy {
         --moved_more_;
     }
 
-    // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
+    // Stage 0: a walk, a new packet, or one that is let go: two of these for each new one, so that a backlog at a gate that keeps up with
+    // what comes goes away. Of those that are let go the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
         walk_due_ |= (now & (t::kWalkCycles - 1)) == 0;
@@ -598,11 +599,11 @@ class TimedHierarchy {
         --places_;
         --done_places_;
         if (offered && (new_turn_ || level < 0)) {
-            new_turn_ = false;
+            new_turn_ = released_ = false;
             stages_[0].push({now, *offered, {}, 0, false, false});
             return true;
         }
-        new_turn_ = true;
+        new_turn_ = std::exchange(released_, true);
         Pick pick = picks(static_cast<unsigned>(level)).front();
         if (level > 0) {
             pickers_[level - 1].pop(now);
@@ -964,8 +965,9 @@ class TimedHierarchy {
     std::optional<uint32_t> node_set_;  // in this cycle
     unsigned to_hold_ = 0;              // picks of subscribers that are on their way to tell that they are held
     unsigned full_ = 0;                 // bit n: n cycles ago nothing had room that operations need
-    bool walk_due_ = false, new_turn_ = false;
-    int64_t last_start_ = -2;  // when an operation started last that is not a walk
+    bool walk_due_ = false;
+    bool new_turn_ = false, released_ = false;  // a new one goes next; one has been let go since the last new one
+    int64_t last_start_ = -2;                   // when an operation started last that is not a walk
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;
     SmallFifo<int64_t, 64> back_, taken_, forgotten_;  // when places can be used again
     SmallFifo<Out, 64> out_;

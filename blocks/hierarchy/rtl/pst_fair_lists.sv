@@ -78,7 +78,7 @@ module pst_fair_lists
   localparam int unsigned ListWidth = ParentWidth + $clog2(Classes);
   localparam int unsigned PickDepth = 8;
   localparam int unsigned TrainMost = 2 ** TrainLog;
-  localparam int unsigned OutDepth = TrainLog > 2 ? 2 * TrainMost : 8;
+  localparam int unsigned OutDepth = TrainLog > 2 ? 4 * TrainMost : 8;
 
   if (Classes < 1 || Classes > 8 || TrainLog > 4) begin : g_bad_classes
     $error("pst_fair_lists: Classes is %0d, allowed: 1 .. 8; TrainLog is %0d, allowed: 0 .. 4", Classes, TrainLog);

@@ -258,6 +258,7 @@ module pst_hierarchy
   op_t [9:0] h_q;
   op_t next, h2, h4;
   logic issue, room_q, walk_due_q, new_turn, new_take, turn_new_q, any_release;
+  logic released_q;    // a packet that waited has gone on since the last new one
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic looks;    // not before what has been set is in place
   logic tells;    // the walk is of a node that may have moved
@@ -279,7 +280,8 @@ module pst_hierarchy
   logic [$clog2(OutDepth+1)-1:0] unused_out_level;
   logic unused_out_ready;
 
-  // New packets and those that waited in turn; of the latter the farthest first. From here to the addresses of the memories is a cycle.
+  // Of packets that waited two for each new one, so that a backlog at a gate that keeps up with what comes goes away; of these the farthest
+  // first. From here to the addresses of the memories is a cycle.
   always_comb begin
     any_release  = release_valid != '0;
     looks        = s_look_valid_i && !cfg_valid_q;
@@ -373,7 +375,10 @@ module pst_hierarchy
         moved_node_q <= node_t'(cfg_q.id);
       end
     end
-    if (new_take || release_take != '0) turn_new_q <= !new_take;
+    if (new_take || release_take != '0) begin
+      turn_new_q <= !new_take && released_q;
+      released_q <= !new_take;
+    end
     room_q <= gate_room == '1 && init_done_q;
     back_q         <= credit_back;
     out_taken_q    <= m_out_valid_o && m_out_ready_i;
@@ -383,6 +388,7 @@ module pst_hierarchy
       walk_due_q    <= 1'b0;
       moved_q       <= 1'b0;
       turn_new_q    <= 1'b0;
+      released_q    <= 1'b0;
       room_q        <= 1'b0;
       back_q         <= 1'b0;
       out_taken_q    <= 1'b0;

@@ -79,14 +79,15 @@ def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixtur
     assert result["output_standstill_cycles"]["with_changes"]["max"] <= 48
 
 
-@pytest.mark.parametrize(("level", "least"), [("subscriber", 0.5), ("node", 0.3), ("port", 0.23)])
-def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("level", "least", "below"), [("subscriber", 0.9, 0.965), ("node", 0.33, 0.85), ("port", 0.24, 0.85)])
+def test_a_congested_level(level: str, least: float, below: float, capsys: pytest.CaptureFixture[str]) -> None:
     """Nodes and ports that are behind their time let batches of packets go; a packet that waits costs the pipeline two operations.
 
-    A batch is at most as long as there are subscribers that wait: eight for each node here.
+    A batch is at most as long as there are subscribers that wait: eight for each node here. What waits at subscribers is soon gone, as two
+    packets that waited go for each new one: then packets pass at nearly the full rate, of 0.97.
     """
     result = run(capsys, "schedule", *HIERARCHY, *settings(packets=10000, congested=level))
-    assert least <= result["dequeues_per_cycle"] < 0.85
+    assert least <= result["dequeues_per_cycle"] < below
     assert result["config"]["congested"] == level
 
 
