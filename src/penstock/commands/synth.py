@@ -21,7 +21,9 @@ class Target(StrEnum):
 @app.command()
 def synth(
     what: Annotated[str, typer.Argument(metavar="DESIGN_OR_BLOCK", help="A file list of a design, a block, or a module pst_*.")],
-    target: Annotated[Target, typer.Option(help="xcup: UltraScale+, area. ecp5: area, and speed after place and route.")] = Target.XCUP,
+    target: Annotated[
+        Target, typer.Option(help="xcup: UltraScale+, area and an estimate of delays. ecp5: area, and speed after place and route.")
+    ] = Target.XCUP,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (queues=512), or config=NAME of a design.")
     ] = None,
@@ -45,7 +47,7 @@ def synth(
     check: Annotated[bool, typer.Option("--check", help="Exit with 1 unless the figures are as expected.yaml says.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Synthesise a design, a block or a module, and report area, logic levels and (ecp5) clock frequency.
+    """Synthesise a design, a block or a module, and report area, logic levels, and clock frequency (ecp5) or an estimate of it (xcup).
 
     Where expected.yaml has an entry for this module, target and size, what it expects stands beside the figures.
     """
@@ -57,7 +59,7 @@ def synth(
     from penstock.command_line.options import parse_settings
     from penstock.command_line.terminal import progress_line
     from penstock.errors import UserError
-    from penstock.hardware import expected
+    from penstock.hardware import delay_estimate, expected
     from penstock.hardware import synth as flow
 
     if paths and target != Target.ECP5:
@@ -105,6 +107,8 @@ def synth(
         elif key != "fmax_mhz":
             more = f", {result['lut_memory']:,} of these as memory" if key == "lut" else ""
             print(f"  {name:12} {f'{value:,}' if isinstance(value, int) else f'{value:g}':>9} {unit}{more}")
+    if estimate := result.get("estimate"):
+        typer.echo("\n".join(delay_estimate.lines(estimate)))
     for seed, longest in zip(job.seeds, result.get("paths", []), strict=False):
         print(f"  longest paths of seed {seed}, from register to register (vectors and memories as one):")
         for group in longest:

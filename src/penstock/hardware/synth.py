@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from penstock import cache
 from penstock.basics import children, groups
 from penstock.errors import ToolError
-from penstock.hardware import timing_paths
+from penstock.hardware import delay_estimate, timing_paths
 from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _of_module(top: str, parameters: dict[str, int | str], target: str, seeds: l
 def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
     """Run `job` and return `lut`, `ff`, `bram`, `uram`, `dsp`, `fmax_mhz` (a number for each seed; empty for xcup), `logic_levels`.
 
-    With `job.paths` also `paths`: for each seed a list of `timing_paths.Group`.
+    Of xcup also `estimate` (`delay_estimate.of_netlist`). With `job.paths` also `paths`: for each seed a list of `timing_paths.Group`.
     `lut` includes LUTs used as memory, which `lut_memory` gives alone. `bram` is in units of 36 Kbit (xcup, halves possible) or
     18 Kbit (ecp5). `logic_levels` is the longest path between registers or memories in cells: LUTs, wide multiplexers, and each
     carry element that a carry runs through. Raises SynthesisError.
@@ -155,7 +155,10 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
     with alone_in(folder):
         cells, levels = _synthesise(job, folder, progress or (lambda _: None))
         if job.target == "xcup":
-            found: dict[str, Any] = {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels}
+            (progress or (lambda _: None))("estimate of delays")
+            estimate = delay_estimate.of_netlist(folder / "netlist.json", job.top)
+            (folder / "netlist.json").unlink()  # up to 100 MB
+            found: dict[str, Any] = {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels, "estimate": estimate}
         else:
             found = {**ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
     cache.tidy()
@@ -184,7 +187,7 @@ def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, i
     settings = " ".join(f"-G{name}={_literal(value)}" for name, value in job.parameters.items())
     sources = within(folder, job.sources)
     flow = {
-        "xcup": f"synth_xilinx -family xcup -uram -noiopad -flatten -top {job.top}",
+        "xcup": f"synth_xilinx -family xcup -uram -noiopad -flatten -top {job.top}\nwrite_json {here}/netlist.json",
         "ecp5": f"synth_ecp5 -top {job.top} -json {here}/netlist.json",
     }
     script = [
