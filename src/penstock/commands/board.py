@@ -16,6 +16,7 @@ def board(
 ) -> None:
     """Build the bridge for a board, as .bit and .svf. It has not been run on a board: see docs/how-to/board.md."""
     import json
+    from pathlib import Path
 
     from penstock.basics import groups
     from penstock.command_line.terminal import progress_line
@@ -46,4 +47,4 @@ def board(
     if not result["bitstream"]:
         print("  no seed meets its timing, so nothing was packed")
         raise typer.Exit(1)
-    print(f"  seed {result['best_seed']}, margin {result['margin']:.1%}: {shown(result['bitstream'])}, {shown(result['svf'])}")
+    print(f"  seed {result['best_seed']}, margin {result['margin']:.1%}: {shown(Path(result['bitstream']))}, {shown(Path(result['svf']))}")
