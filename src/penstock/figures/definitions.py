@@ -241,11 +241,13 @@ def chosen(known: dict[str, Topic], name: str | None) -> list[tuple[Topic, dict[
 
 
 def _kept_by_owners(known: dict[str, Topic], chosen: list[tuple[Topic, dict[str, Row]]]) -> list[tuple[Topic, dict[str, Row]]]:
-    """Return the same with each command of an expected.yaml below the topic that keeps it."""
+    """Return the same with each command of an expected.yaml below the topic that keeps it, and there with all keys that a topic shows."""
     owner, found = owners(known), {topic.name: rows for topic, rows in chosen}
+    shown_of = [topic.rows() for topic in known.values()]
     for topic, rows in chosen:
-        for command in [command for command in rows if owner.get(command, topic) is not topic]:
-            row = rows.pop(command)
-            row.keys = list(AREA_KEYS)
-            found.setdefault(owner[command].name, {}).setdefault(command, row)
+        for command in [command for command in rows if command in owner]:
+            row = rows[command]
+            row.keys = list(dict.fromkeys([*AREA_KEYS, *(key for others in shown_of if command in others for key in others[command].keys)]))
+            if owner[command] is not topic:
+                found.setdefault(owner[command].name, {}).setdefault(command, rows.pop(command))
     return [(known[name], rows) for name, rows in found.items()]
