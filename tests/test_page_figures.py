@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from penstock import cache
 from penstock.command_line.app import main
 from penstock.errors import UserError
 from penstock.figures import check, definitions, measure, pages, results, sources, templates
@@ -18,6 +19,7 @@ from penstock.figures.definitions import Row
 from penstock.figures.measure import Done
 from penstock.figures.results import Measured
 from penstock.figures.work import Work
+from penstock.hardware import expected, synth, synth_flow
 
 TOPIC = """
 tables:
@@ -74,7 +76,8 @@ class Bench:
 
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(measure, "WRITING", tmp_path / "writing")
+    monkeypatch.setattr(cache, "root", lambda: tmp_path / "cache")
     monkeypatch.setattr(sources, "digest", lambda words: "the same")
 
 
@@ -258,7 +261,7 @@ def test_what_is_kept_is_known_until_a_source_or_a_key_changes(monkeypatch: pyte
     monkeypatch.setattr(sources, "digest", lambda words: "another")
     assert measure.known(row) is None
     monkeypatch.setattr(sources, "digest", lambda words: "the same")
-    next(measure.KEPT.glob("*.json")).write_text("{")
+    next(cache.root().glob("facts/figures/*/*.json")).write_text("{")
     assert measure.known(row) is None
 
 
@@ -279,7 +282,7 @@ def test_a_command_that_fails_is_a_failure_and_no_result(capsys: pytest.CaptureF
     rows = [Row("bench queu", ["cycles"]), Row("bench queue --set queues=0 --set engine=model", ["cycles"])]
     measure.measure(rows, 1, lambda command, done: None, ended)
     assert "did you mean 'queue'" in ended["bench queu"].failure and "--set queues=0: give" in ended[rows[1].command].failure
-    assert not list(measure.KEPT.glob("*.json"))
+    assert not list(cache.root().glob("facts/figures/*/*.json"))
 
 
 def test_formats() -> None:
@@ -355,3 +358,18 @@ def test_a_bench_of_a_block_does_not_depend_on_designs() -> None:
     assert sources._blocks_of("memory") == {"blocks/memory", "blocks/common"}
     assert sources._blocks_of("skipfifo") == {"blocks/deadline", "blocks/memory", "blocks/stream", "blocks/common"}
     assert sources._blocks_of("reconfigure") == sources._blocks_of("no such bench") == frozenset()
+
+
+def test_what_a_synthesis_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weight of its own entry, and what Yosys is told; not how a report looks."""
+    monkeypatch.undo()
+    words = ["synth", "pst_access_edge_core", "--target", "ecp5", "--set", "Queues=512", "--set", "Descriptors=2048", "--seeds", "3"]
+    usual = sources.digest(words)
+    find = expected.find
+    monkeypatch.setattr(expected, "find", lambda *a: (entry := find(*a)) and entry.model_copy(update={"timing_weight": 77}))
+    assert sources.digest(words) != usual
+    monkeypatch.undo()
+    monkeypatch.setattr(synth, "__file__", __file__)
+    assert sources.digest(words) == usual
+    monkeypatch.setattr(synth_flow, "__file__", __file__)
+    assert sources.digest(words) != usual

