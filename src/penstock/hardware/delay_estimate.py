@@ -29,7 +29,6 @@ _LUT = re.compile(r"(LUT\d|INV)$")
 _LUT_RAM = re.compile(r"(RAM\d+[XM]|SRL)")
 _MEMORY = re.compile(r"(RAMB|FIFO|URAM)")
 _INDEX = re.compile(r"(\[\d+\])+$|(\.\d+)+$")
-_CARRY_BITS = 8
 
 
 @dataclass(frozen=True)
