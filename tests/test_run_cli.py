@@ -560,7 +560,8 @@ def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any]) ->
     command = [sys.executable, "-m", "penstock", "report", "out", "--json"]
     done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (1, "")
+    said = [line for line in done.stderr.splitlines() if not line.startswith("penstock: Writing the report ...")]  # of a slow machine
+    assert (done.returncode, said) == (1, [])
 
 
 def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
