@@ -8,5 +8,6 @@
 pst_access_edge_buckets.sv
 pst_access_edge_scan.sv
 pst_access_edge_nodes.sv
+pst_access_edge_counters.sv
 pst_access_edge_drain.sv
 pst_access_edge.sv

@@ -124,12 +124,11 @@ module pst_access_edge
 
   // ---- initialisation -------------------------------------------------------------------------------------------------
 
-  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, admission_init_done, node_init_done, find_init_done;
+  logic core_init_done, counters_init_done, admission_init_done, node_init_done, find_init_done;
   logic init_done_q;
 
   always_ff @(posedge clk_i) begin
-    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done && admission_init_done
-                   && node_init_done && find_init_done;
+    init_done_q <= core_init_done && counters_init_done && admission_init_done && node_init_done && find_init_done;
     if (rst_i) init_done_q <= 1'b0;
   end
 
@@ -604,15 +603,16 @@ module pst_access_edge
 
   // ---- counters -------------------------------------------------------------------------------------------------------
 
-  logic read_out_ready, read_in_ready, read_drop_ready;
-  logic out_valid, in_valid, unused_drop_valid, read_aqm_ready;
-  logic read_all_ready, read_take;    // the counters that are read in one cycle
+  logic read_out_ready, read_others_ready, out_valid, others_valid;
   packets_t in_packets, out_packets, drop_packets;
   bytes_t in_bytes, out_bytes, drop_bytes;
   logic [DropLast:1][PacketWidth-1:0] dropped_packets;
   logic [DropLast:1][ByteWidth-1:0] dropped_bytes;
   packets_t aqm_packets, mark_packets, marked_packets;
   bytes_t aqm_bytes;
+  logic unused_counters_wrong;
+  pst_axi_pkg::write_req_t unused_counters_write;
+  pst_axi_pkg::read_req_t unused_counters_read;
 
   // The scan for the busiest queues stands between pst_control and what it reads.
   logic ask_out_valid, ask_out_ready, out_for_control;
@@ -635,9 +635,6 @@ module pst_access_edge
       .m_look_index_o(look_index), .m_ask_look_valid_o(ask_look_valid), .m_ask_look_ready_i(core_look_ready && init_done_q),
       .s_answer_look_valid_i(core_look.valid), .s_answer_look_bytes_i(core_look.bytes)
   );
-
-  assign read_all_ready = read_in_ready && read_drop_ready && read_aqm_ready;
-  assign read_take      = read.in_drop_valid && !read.node && read_all_ready;
 
   // Counters by node and class. pst_control reads those of a queue or these, one at a time.
   localparam int unsigned PlaceWidth = $clog2(Nodes) + (Classes > 1 ? $clog2(Classes) : 1);
@@ -687,66 +684,29 @@ module pst_access_edge
     assign unused_place = ^read_place;
   end
 
-  pst_counter_bank #(
-      .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
-  ) u_count_in (
+  pst_access_edge_counters #(
+      .Queues(Queues), .Aqm(Aqm), .MaxFrameBytes(MaxFrameBytes), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .AddrWidth(AddrWidth),
+      .RamStyle(QueueRamStyle)
+  ) u_counters (
       .clk_i, .rst_i,
-      .inc_valid_i(ev_enqueue_o.valid && decision.reason == DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(decision.len)),
-      .s_read_valid_i(read_take), .s_read_ready_o(read_in_ready), .s_read_index_i(read_index),
-      .m_read_valid_o(in_valid), .m_read_packets_o(in_packets), .m_read_bytes_o(in_bytes),
-      .init_done_o(in_init_done)
+      .ev_come_valid_i(ev_enqueue_o.valid), .ev_come_reason_i(decision.reason), .ev_come_queue_i(ev_queue),
+      .ev_come_len_i(16'(decision.len)),
+      .ev_left_valid_i(sent), .ev_left_queue_i(sent_tag[QueueIdWidth-1:0]), .ev_left_len_i(16'(sent_len)),
+      .ev_judged_valid_i(Aqm != 0 && ev_dequeue_o.valid), .ev_judged_reason_i(verdict.reason), .ev_judged_mark_i(ev_dequeue_o.mark),
+      .ev_judged_queue_i(ev_deq_queue), .ev_judged_len_i(16'(verdict.len)),
+      .s_out_valid_i(ask_out_valid), .s_out_ready_o(ask_out_ready), .s_out_index_i(out_index),
+      .s_others_valid_i(read.in_drop_valid && !read.node), .s_others_ready_o(read_others_ready), .s_others_index_i(read_index),
+      .m_out_valid_o(out_valid), .m_out_packets_o(out_packets), .m_out_bytes_o(out_bytes),
+      .m_others_valid_o(others_valid), .m_in_packets_o(in_packets), .m_in_bytes_o(in_bytes),
+      .m_drop_packets_o(drop_packets), .m_drop_bytes_o(drop_bytes), .m_aqm_packets_o(aqm_packets), .m_aqm_bytes_o(aqm_bytes),
+      .m_mark_packets_o(mark_packets),
+      .base_i('0), .m_axi_write_o(unused_counters_write), .m_axi_write_i('0), .m_axi_read_o(unused_counters_read), .m_axi_read_i('0),
+      .wrong_o(unused_counters_wrong), .init_done_o(counters_init_done)
   );
 
-  // Without the AQM's drops: those are added when they are read.
-  pst_counter_bank #(
-      .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
-  ) u_count_drop (
-      .clk_i, .rst_i,
-      .inc_valid_i(ev_enqueue_o.valid && decision.reason != DropNone && decision.reason != DropAqm), .inc_index_i(ev_queue),
-      .inc_len_i(16'(decision.len)),
-      .s_read_valid_i(read_take), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
-      .m_read_valid_o(unused_drop_valid), .m_read_packets_o(drop_packets), .m_read_bytes_o(drop_bytes),
-      .init_done_o(drop_init_done)
-  );
-
-  pst_counter_bank #(
-      .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
-  ) u_count_out (
-      .clk_i, .rst_i,
-      .inc_valid_i(sent), .inc_index_i(sent_tag[QueueIdWidth-1:0]), .inc_len_i(16'(sent_len)),
-      .s_read_valid_i(ask_out_valid), .s_read_ready_o(ask_out_ready), .s_read_index_i(out_index),
-      .m_read_valid_o(out_valid), .m_read_packets_o(out_packets), .m_read_bytes_o(out_bytes),
-      .init_done_o(out_init_done)
-  );
-
-  // What the AQM did to each queue: frames dropped at the head or on arrival, and marks.
-  if (Aqm != 0) begin : g_count_aqm
-    logic unused_aqm_valid, unused_mark_valid, aqm_ready, mark_ready, aqm_done, mark_done;
-    logic [17:0] unused_mark_bytes;
+  // Frames that were marked, of all queues.
+  if (Aqm != 0) begin : g_marked
     packets_t marked_q;
-    logic aqm_drop;
-    assign aqm_drop = Aqm == 2 ? ev_enqueue_o.valid && decision.reason == DropAqm : ev_dequeue_o.valid && verdict.reason != DropNone;
-
-    pst_counter_bank #(
-        .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
-    ) u_count_aqm (
-        .clk_i, .rst_i,
-        .inc_valid_i(aqm_drop), .inc_index_i(Aqm == 2 ? ev_queue : ev_deq_queue),
-        .inc_len_i(Aqm == 2 ? 16'(decision.len) : 16'(verdict.len)),
-        .s_read_valid_i(read_take), .s_read_ready_o(aqm_ready), .s_read_index_i(read_index),
-        .m_read_valid_o(unused_aqm_valid), .m_read_packets_o(aqm_packets), .m_read_bytes_o(aqm_bytes),
-        .init_done_o(aqm_done)
-    );
-
-    pst_counter_bank #(
-        .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(18), .Style(QueueRamStyle)
-    ) u_count_mark (
-        .clk_i, .rst_i,
-        .inc_valid_i(ev_dequeue_o.valid && ev_dequeue_o.mark), .inc_index_i(ev_deq_queue), .inc_len_i('0),
-        .s_read_valid_i(read_take), .s_read_ready_o(mark_ready), .s_read_index_i(read_index),
-        .m_read_valid_o(unused_mark_valid), .m_read_packets_o(mark_packets), .m_read_bytes_o(unused_mark_bytes),
-        .init_done_o(mark_done)
-    );
 
     always_ff @(posedge clk_i) begin
       marked_q <= marked_q + packets_t'(ev_dequeue_o.valid && ev_dequeue_o.mark);
@@ -754,15 +714,8 @@ module pst_access_edge
     end
 
     assign marked_packets = marked_q;
-    assign read_aqm_ready = aqm_ready && mark_ready;
-    assign aqm_init_done  = aqm_done && mark_done;
-  end else begin : g_no_count_aqm
-    assign aqm_packets        = '0;
-    assign aqm_bytes          = '0;
-    assign mark_packets       = '0;
-    assign marked_packets     = '0;
-    assign read_aqm_ready     = 1'b1;
-    assign aqm_init_done      = 1'b1;
+  end else begin : g_no_marked
+    assign marked_packets = '0;
   end
 
   localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare
@@ -795,12 +748,12 @@ module pst_access_edge
   pst_access_edge_ports_pkg::counts_t counts;
 
   assign ready.out     = read.node ? node_left_ready : read_out_ready;
-  assign ready.in_drop = read.node ? node_others_ready : read_all_ready;
+  assign ready.in_drop = read.node ? node_others_ready : read_others_ready;
 
   always_comb begin
     counts = '{
         out_valid: out_for_control || node_left_valid, out_packets: out_packets, out_bytes: out_bytes,
-        in_drop_valid: in_valid || node_others_valid, in_packets: in_packets, in_bytes: in_bytes,
+        in_drop_valid: others_valid || node_others_valid, in_packets: in_packets, in_bytes: in_bytes,
         drop_packets: drop_packets, drop_bytes: drop_bytes, aqm_packets: aqm_packets, aqm_bytes: aqm_bytes, mark_packets: mark_packets
     };
     if (read.node) begin
@@ -838,14 +791,5 @@ module pst_access_edge
       .overflow_i, .lost_frames_i(lost_frames_q), .irq_o,
       .init_done_i(init_done_q)
   );
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (!rst_i) begin
-      a_counters_answer_together : assert (in_valid == unused_drop_valid)
-      else $error("pst_access_edge: the two counters that are read together did not answer together");
-    end
-  end
-`endif
 
 endmodule
