@@ -58,7 +58,8 @@ module skipfifo_wide_loop
   endfunction
 
   pst_deadline_ports_pkg::refusal_t [Columns-1:0] refused;
-  pst_deadline_ports_pkg::event_t [Columns-1:0] dropped, expired, late, overdue;
+  pst_deadline_ports_pkg::event_t [Columns-1:0] dropped;
+  pst_deadline_ports_pkg::gone_t [Columns-1:0] expired, late, overdue;
   pst_deadline_ports_pkg::passed_t [Columns-1:0] passed;
   pst_axi_pkg::write_req_t [Columns-1:0] write_req;
   pst_axi_pkg::write_rsp_t [Columns-1:0] write_rsp;

@@ -96,19 +96,20 @@ class EdfrWidePorts {
                                            m.arvalid ? int64_t{m.ar_chunk} : -1, m.rready));
         }
         d["memory"] = memories;
-        const auto events = [&](const char* name, const auto& of, bool fate) {
+        const auto events = [&](const char* name, const auto& of, bool fate, bool named, bool deadline = false) {
             nb::list told;
             for (uint32_t i = 0; i < columns_; ++i)
                 if (const EdfrEvent& e = of[i]; e.valid)
-                    told.append(nb::make_tuple(i, e.id, e.frame.bytes, fate ? static_cast<uint32_t>(e.fate) : 0));
+                    told.append(nb::make_tuple(i, e.id, e.frame.bytes, fate ? static_cast<uint32_t>(e.fate) : 0, named ? e.frame.user : 0,
+                                               deadline ? static_cast<uint32_t>(e.frame.deadline) : 0));
             d[name] = told;
         };
-        events("refused", out_.refused, true);
-        events("dropped", out_.dropped, false);
-        events("taken", out_.taken, false);
-        events("expired", out_.expired, false);
-        events("late", out_.late, false);
-        events("overdue", out_.overdue, false);
+        events("refused", out_.refused, true, false);
+        events("dropped", out_.dropped, false, false);
+        events("taken", out_.taken, false, true, true);
+        events("expired", out_.expired, false, true);
+        events("late", out_.late, false, true);
+        events("overdue", out_.overdue, false, true);
         nb::list passed;
         for (uint32_t c = 0; c < columns_; ++c)
             if (const EdfrPassed& p = out_.passed[c]; p.valid)

@@ -53,7 +53,8 @@ module pst_edfr_gather
     // frames that are over when their first segment is about to be offered
     output logic [Columns-1:0]                 ev_late_valid_o,
     output logic [Columns-1:0][ClassWidth-1:0] ev_late_class_o,
-    output logic [Columns-1:0][15:0]           ev_late_bytes_o
+    output logic [Columns-1:0][15:0]           ev_late_bytes_o,
+    output logic [Columns-1:0][15:0]           ev_late_user_o
 );
 
   localparam int unsigned LaneWidth     = $clog2(Columns);
@@ -327,6 +328,7 @@ module pst_edfr_gather
       ev_late_valid_o[s] <= out_valid && out_ready && late[s];
       ev_late_class_o[s] <= row[s].class_id;
       ev_late_bytes_o[s] <= row[s].bytes;
+      ev_late_user_o[s]  <= row[s].user;
     end
     if (rst_i) begin
       m_valid_q       <= 1'b0;

@@ -81,13 +81,14 @@ module pst_edfr_wide
     // events at the input, by segment: refused (FateBad, FateLength); dropped because its column is full (FateNoChunk)
     output pst_deadline_ports_pkg::refusal_t [Columns-1:0] ev_refused_o,
     output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_dropped_o,
-    // by column: through the tail; over, as found by the encoder and by the last check; passed over by a skip, or lost by a memory error
-    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_taken_o,
-    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_expired_o,
-    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_late_o,
+    // by column: through the tail, with the deadline; over, as found by the encoder and by the last check; passed over by a skip, or lost by
+    // a memory error
+    output pst_deadline_ports_pkg::fate_t [Columns-1:0]    ev_taken_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]    ev_expired_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]    ev_late_o,
     output pst_deadline_ports_pkg::passed_t [Columns-1:0]  ev_passed_o,
     // by segment: over when it was about to leave
-    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_overdue_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]    ev_overdue_o,
     // state
     output logic [Columns-1:0][CountWidth-1:0]             free_o               // chunks that are free
 );
@@ -166,8 +167,6 @@ module pst_edfr_wide
   logic [Columns-1:0][15:0] out_user;
   time_t [Columns-1:0] out_deadline;
   pst_deadline_ports_pkg::refused_t [Columns-1:0] refused;    // none
-  pst_deadline_ports_pkg::fate_t [Columns-1:0] fate;
-  pst_deadline_ports_pkg::gone_t [Columns-1:0] expired, late;
   pst_deadline_ports_pkg::of_class_t [Columns-1:0] token;
   logic [Columns-1:0] decided_valid, out_void;
   logic [Columns-1:0][ClassWidth-1:0] decided_class;
@@ -197,13 +196,11 @@ module pst_edfr_wide
         .hold_i(Ordered && hold), .m_decided_o(decided),
         .m_axi_write_o(m_axi_write_o[c]), .m_axi_write_i(m_axi_write_i[c]),
         .m_axi_read_o(m_axi_read_o[c]), .m_axi_read_i(m_axi_read_i[c]),
-        .ev_refused_o(refused[c]), .ev_fate_o(fate[c]), .ev_expired_o(expired[c]), .ev_late_o(late[c]), .ev_passed_o(ev_passed_o[c]),
+        .ev_refused_o(refused[c]), .ev_fate_o(ev_taken_o[c]), .ev_expired_o(ev_expired_o[c]), .ev_late_o(ev_late_o[c]),
+        .ev_passed_o(ev_passed_o[c]),
         .free_o(free_o[c]), .sending_o()
     );
 
-    assign ev_taken_o[c]       = '{valid: fate[c].valid, class_: fate[c].class_, bytes: fate[c].bytes};
-    assign ev_expired_o[c]     = '{valid: expired[c].valid, class_: expired[c].class_, bytes: expired[c].bytes};
-    assign ev_late_o[c]        = '{valid: late[c].valid, class_: late[c].class_, bytes: late[c].bytes};
     assign out_valid[c]        = out.valid;
     assign out_data[c]         = out.data;
     assign out_bytes[c]        = out.bytes_last;
@@ -221,7 +218,7 @@ module pst_edfr_wide
   if (Ordered) begin : g_gather
     logic [Columns-1:0] overdue_valid;
     class_t [Columns-1:0] overdue_class;
-    logic [Columns-1:0][15:0] overdue_bytes;
+    logic [Columns-1:0][15:0] overdue_bytes, overdue_user;
 
     pst_edfr_gather #(
         .Classes(Classes), .Columns(Columns), .Rows(GatherRows), .MaxFrameBytes(MaxFrameBytes), .Waiting(2 * Decided)
@@ -231,11 +228,14 @@ module pst_edfr_wide
         .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
         .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
         .m_valid_o, .m_ready_i, .m_used_o, .m_data_o, .m_first_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_deadline_o, .m_user_o,
-        .ev_late_valid_o(overdue_valid), .ev_late_class_o(overdue_class), .ev_late_bytes_o(overdue_bytes)
+        .ev_late_valid_o(overdue_valid), .ev_late_class_o(overdue_class), .ev_late_bytes_o(overdue_bytes),
+        .ev_late_user_o(overdue_user)
     );
 
     for (genvar s = 0; s < Columns; s++) begin : g_overdue
-      assign ev_overdue_o[s] = '{valid: overdue_valid[s], class_: 8'(overdue_class[s]), bytes: overdue_bytes[s]};
+      assign ev_overdue_o[s] = '{
+          valid: overdue_valid[s], class_: 8'(overdue_class[s]), bytes: overdue_bytes[s], user: overdue_user[s]
+      };
     end
   end else begin : g_apart
     logic [Columns-1:0] first_q;
@@ -268,7 +268,7 @@ module pst_edfr_wide
       for (int unsigned c = 0; c < Columns; c++) begin
         a_one_clock : assert (now[c] == now[0]);
         a_column_refuses_nothing : assert (!refused[c].valid);
-        a_tail_drops_nothing : assert (!fate[c].valid || fate[c].reason == FateTaken)
+        a_tail_drops_nothing : assert (!ev_taken_o[c].valid || ev_taken_o[c].reason == FateTaken)
         else $error("the tail of column %0d drops a frame", c);
       end
     end

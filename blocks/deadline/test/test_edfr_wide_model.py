@@ -139,7 +139,11 @@ class Twin:
             valid, of_class = self.each(f"ev_{name}_valid_o"), self.each(f"ev_{name}_class_o", self.class_width)
             sizes = self.each(f"ev_{name}_bytes_o", 16)
             reason = self.each("ev_refused_reason_o", 2) if name == "refused" else [0] * self.columns
-            found[name] = [(i, of_class[i], sizes[i], reason[i]) for i in range(self.columns) if valid[i]]
+            named = name not in ("refused", "dropped")
+            users = self.each(f"ev_{name}_user_o", 16) if named else [0] * self.columns
+            deadlines = self.each("ev_taken_deadline_o", 32) if name == "taken" else [self.start] * self.columns
+            found[name] = [(i, of_class[i], sizes[i], reason[i], users[i], deadlines[i] - self.start & (1 << 32) - 1)
+                           for i in range(self.columns) if valid[i]]  # fmt: skip
         valid, lost = self.each("ev_passed_valid_o"), self.each("ev_passed_lost_o")
         of_class, frames = self.each("ev_passed_class_o", self.class_width), self.each("ev_passed_frames_o", 32)
         sizes = self.each("ev_passed_bytes_o", 40)
