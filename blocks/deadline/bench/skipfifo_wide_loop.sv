@@ -57,9 +57,10 @@ module skipfifo_wide_loop
     return (chunk & AddrWidth'(Each - 1)) << (AddrWidth - MemoryBits) | (chunk >> MemoryBits) << ChunkBits | offset;
   endfunction
 
+  pst_deadline_ports_pkg::segment_in_t [Columns-1:0] in;
+  pst_deadline_ports_pkg::segment_out_t [Columns-1:0] out;
   pst_deadline_ports_pkg::refusal_t [Columns-1:0] refused;
-  pst_deadline_ports_pkg::event_t [Columns-1:0] dropped;
-  pst_deadline_ports_pkg::gone_t [Columns-1:0] expired, late, overdue;
+  pst_deadline_ports_pkg::gone_t [Columns-1:0] dropped, expired, late, overdue;
   pst_deadline_ports_pkg::passed_t [Columns-1:0] passed;
   pst_axi_pkg::write_req_t [Columns-1:0] write_req;
   pst_axi_pkg::write_rsp_t [Columns-1:0] write_rsp;
@@ -71,6 +72,19 @@ module skipfifo_wide_loop
     for (int unsigned c = 0; c < Columns; c++) begin
       ev_lost_o |= refused[c].valid || dropped[c].valid || expired[c].valid || late[c].valid || passed[c].valid || overdue[c].valid;
     end
+  end
+
+  for (genvar s = 0; s < Columns; s++) begin : g_segment
+    assign in[s] = '{
+        used: s_used_i[s], data: s_data_i[s], last: s_last_i[s], bytes_last: s_bytes_last_i[s], bad: 1'b0, class_: 8'(s_class_i[s]),
+        user: '0
+    };
+    assign m_used_o[s]       = out[s].used;
+    assign m_data_o[s]       = out[s].data;
+    assign m_first_o[s]      = out[s].first;
+    assign m_last_o[s]       = out[s].last;
+    assign m_bytes_last_o[s] = out[s].bytes_last;
+    assign m_class_o[s]      = ClassWidth'(out[s].class_);
   end
 
   pst_edfr_wide #(
@@ -97,25 +111,15 @@ module skipfifo_wide_loop
       .set_dscp_class_i('0),
       .s_set_i('0),
       .s_set_ready_o(),
+      .limit_i('0),
+      .hold_i(1'b0),
+      .sending_o(),
       .s_valid_i,
       .s_ready_o,
-      .s_used_i,
-      .s_data_i,
-      .s_last_i,
-      .s_bytes_last_i,
-      .s_bad_i('0),
-      .s_class_i,
-      .s_user_i('0),
+      .s_i(in),
       .m_valid_o,
       .m_ready_i,
-      .m_used_o,
-      .m_data_o,
-      .m_first_o,
-      .m_last_o,
-      .m_bytes_last_o,
-      .m_class_o,
-      .m_deadline_o(),
-      .m_user_o(),
+      .m_o(out),
       .ev_refused_o(refused),
       .ev_dropped_o(dropped),
       .ev_taken_o(),

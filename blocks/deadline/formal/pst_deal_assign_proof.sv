@@ -31,17 +31,18 @@ module pst_deal_assign_proof #(
   logic [Columns-1:0][Columns-1:0] segments;
   logic [Columns-1:0] dropped;
   logic [Columns-1:0][ClassWidth-1:0] dropped_class;
-  logic [Columns-1:0][15:0] dropped_bytes;
+  logic [Columns-1:0][15:0] dropped_bytes, dropped_user;
   initial seen_q = 1'b0;
 
   pst_deal_assign #(
       .Classes(Classes), .Columns(Columns), .RunFrames(RunFrames)
   ) u_dut (
       .clk_i, .rst_i, .room_i,
-      .s_valid_i, .s_ready_o(s_ready), .s_used_i, .s_begin_i, .s_good_i, .s_bytes_i('0), .s_class_i, .s_opens_i,
+      .s_valid_i, .s_ready_o(s_ready), .s_used_i, .s_begin_i, .s_good_i, .s_bytes_i('0), .s_class_i, .s_user_i('0), .s_opens_i,
       .s_open_valid_i, .s_open_ready_o(open_ready), .s_open_good_i, .s_open_bytes_i('0),
       .m_valid_o(m_valid), .m_ready_i, .m_segments_o(segments),
-      .ev_dropped_valid_o(dropped), .ev_dropped_class_o(dropped_class), .ev_dropped_bytes_o(dropped_bytes)
+      .ev_dropped_valid_o(dropped), .ev_dropped_class_o(dropped_class), .ev_dropped_bytes_o(dropped_bytes),
+      .ev_dropped_user_o(dropped_user)
   );
 
   // A copy of each word goes along with it: taken in, then where the outcome is.

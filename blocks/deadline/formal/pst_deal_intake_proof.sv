@@ -25,7 +25,7 @@ module pst_deal_intake_proof
 
   logic m_valid, opens, open_valid, open_good, seen_q;
   logic [Columns-1:0] used, begins, good, refused;
-  logic [Columns-1:0][15:0] bytes, refused_bytes;
+  logic [Columns-1:0][15:0] bytes, refused_bytes, user, refused_user;
   logic [Columns-1:0][ClassWidth-1:0] class_id, refused_class;
   logic [15:0] open_bytes;
   fate_e [Columns-1:0] reason;
@@ -35,10 +35,11 @@ module pst_deal_intake_proof
       .Classes(Classes), .Columns(Columns), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes)
   ) u_dut (
       .clk_i, .rst_i,
-      .s_valid_i, .s_used_i, .s_last_i, .s_bytes_last_i, .s_bad_i, .s_class_i,
-      .m_valid_o(m_valid), .m_used_o(used), .m_begin_o(begins), .m_good_o(good), .m_bytes_o(bytes), .m_class_o(class_id), .m_opens_o(opens),
-      .m_open_valid_o(open_valid), .m_open_good_o(open_good), .m_open_bytes_o(open_bytes),
-      .ev_refused_valid_o(refused), .ev_refused_class_o(refused_class), .ev_refused_bytes_o(refused_bytes), .ev_refused_reason_o(reason)
+      .s_valid_i, .s_used_i, .s_last_i, .s_bytes_last_i, .s_bad_i, .s_class_i, .s_user_i('0),
+      .m_valid_o(m_valid), .m_used_o(used), .m_begin_o(begins), .m_good_o(good), .m_bytes_o(bytes), .m_class_o(class_id),
+      .m_user_o(user), .m_opens_o(opens), .m_open_valid_o(open_valid), .m_open_good_o(open_good), .m_open_bytes_o(open_bytes),
+      .ev_refused_valid_o(refused), .ev_refused_class_o(refused_class), .ev_refused_bytes_o(refused_bytes), .ev_refused_reason_o(reason),
+      .ev_refused_user_o(refused_user)
   );
 
   // Said a segment at a time, of the word before: where the frame of each segment began, and how many it has up to there.

@@ -2,29 +2,24 @@
 // Python face of the model of pst_edfr: its ports, a cycle a call.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <tuple>
 
-#include "edfr_model.hpp"
+#include "bind_edfr_ports.hpp"
 
 namespace penstock {
 
-// A model that is driven port by port; a cycle that changes nothing may be left out, as the engine does.
-class EdfrPorts {
+using EdfrPortPins = std::tuple<bool, std::vector<bool>, uint32_t>;  // m_ready, memory, limit
+
+class EdfrPorts : public EdfrStepped<EdfrModel, EdfrSettings, EdfrIn, EdfrOut, EdfrPortPins> {
   public:
     using Beat = std::tuple<uint64_t, uint32_t, uint32_t, uint32_t, bool, bool>;  // number, user, DSCP or class, bytes, last, bad
 
-    EdfrPorts(const EdfrSettings& settings, bool leave_out) : model_(settings), leave_out_(leave_out) {}
+    using EdfrStepped::EdfrStepped;
 
-    nanobind::dict cycle(const std::optional<Beat>& beat, bool m_ready, const std::vector<bool>& memory,
-                         const std::optional<std::pair<uint32_t, uint32_t>>& set,
-                         const std::optional<std::pair<uint32_t, uint32_t>>& set_dscp, uint32_t limit) {
-        if (memory.size() != 8) throw std::invalid_argument("memory: eight pins");
+    nanobind::dict cycle(const std::optional<Beat>& beat, bool m_ready, const std::vector<bool>& memory, const Set& set,
+                         const Set& set_dscp, uint32_t limit) {
         EdfrIn in;
         EdfrBeat given;
         if (beat) {
@@ -33,36 +28,12 @@ class EdfrPorts {
             in.beat = &given;
         }
         in.m_ready = m_ready;
-        in.memory = {memory[0], memory[1], memory[2], memory[3], memory[4], memory[5], memory[6], memory[7]};
-        EdfrDue::Set wait;
-        if (set) {
-            wait = {set->first, set->second};
-            in.set = &wait;
-        }
-        if (set_dscp) {
-            in.set_dscp = true;
-            in.dscp = set_dscp->first;
-            in.dscp_class = set_dscp->second;
-        }
+        in.memory = memory_in(memory);
         in.limit = limit;
-        const bool same = leave_out_ && !beat && !set && !set_dscp && still_ && m_ready == m_ready_ && memory == pins_ && limit == limit_;
-        if (same && now_ < model_.next_event()) {
-            ++left_out_;
-        } else {
-            model_.skip_to(now_);
-            out_ = {};
-            still_ = !model_.cycle(in, out_) && !beat && !set;
-            m_ready_ = m_ready;
-            pins_ = memory;
-            limit_ = limit;
-        }
-        ++now_;
+        step(in, beat.has_value(), set, set_dscp, {m_ready, memory, limit});
         return ports();
     }
-    int64_t now() const { return now_; }
-    int64_t left_out() const { return left_out_; }
     uint32_t free_chunks() const { return model_.free_chunks(); }
-    bool init_done() const { return model_.init_done(); }
 
   private:
     // Outputs of the cycle, those that mean something.
@@ -92,29 +63,16 @@ class EdfrPorts {
         if (p.valid) d["passed"] = nb::make_tuple(p.lost, p.id, p.count.frames, p.count.bytes);
         return d;
     }
-
-    EdfrModel model_;
-    bool leave_out_, still_ = false, m_ready_ = false;
-    std::vector<bool> pins_;
-    uint32_t limit_ = 0;
-    EdfrOut out_;
-    int64_t now_ = 0, left_out_ = 0;
 };
 
 inline void bind_edfr_model(nanobind::module_& m) {
     namespace nb = nanobind;
-    nb::class_<EdfrPorts>(m, "EdfrModel", "pst_edfr, cycle by cycle, without the bytes of frames")
-        .def(
-            "__init__", [](EdfrPorts* self, const EdfrSettings& settings, bool leave_out) { new (self) EdfrPorts(settings, leave_out); },
-            nb::arg("settings"), nb::arg("leave_out") = true)
+    bind_edfr_face<EdfrPorts, EdfrSettings>(m, "EdfrModel", "pst_edfr, cycle by cycle, without the bytes of frames")
         .def("cycle", &EdfrPorts::cycle, nb::arg("beat").none(), nb::arg("m_ready"), nb::arg("memory"), nb::arg("set").none(),
              nb::arg("set_dscp").none(), nb::arg("limit") = 0,
              "A cycle with these inputs; its outputs. `beat`: (number, user, DSCP or 64 or class, bytes, last, bad); `memory`: awready, "
              "wready, bvalid, berror, arready, rvalid, rerror, rlast")
-        .def_prop_ro("now", &EdfrPorts::now)
-        .def_prop_ro("left_out", &EdfrPorts::left_out, "Cycles that were left out because nothing happens in them")
-        .def_prop_ro("free_chunks", &EdfrPorts::free_chunks)
-        .def_prop_ro("init_done", &EdfrPorts::init_done);
+        .def_prop_ro("free_chunks", &EdfrPorts::free_chunks);
     nb::class_<EdfrSettings>(m, "EdfrSettings", "Parameters of pst_edfr")
         .def(nb::init<>())
         .def_rw("classes", &EdfrSettings::classes)

@@ -52,6 +52,7 @@ struct EdfrDealIntake {
                 start = i;
                 segments_ = 0;
                 id_ = segment.key;
+                user_ = segment.user;
                 carried = condemned = false;
             }
             open_now = !segment.last;
@@ -60,7 +61,7 @@ struct EdfrDealIntake {
             const uint32_t sum = segments_ == kMostSegments ? 0x1FFFF : (segments_ - 1) * 64 + segment.bytes;
             const uint32_t ended = std::min(sum, 0xFFFFU);
             const bool wrong = segment.bad || ended < shortest_ || ended > longest_;
-            if (wrong) refused[i] = {true, id_, segment.bad ? EdfrFate::Bad : EdfrFate::Length, {segment.number, 0, ended, segment.user}};
+            if (wrong) refused[i] = {true, id_, segment.bad ? EdfrFate::Bad : EdfrFate::Length, {segment.number, 0, ended, user_}};
             if (carried) {
                 open_valid = !condemned;
                 open = {!wrong, ended};
@@ -89,6 +90,7 @@ struct EdfrDealIntake {
     uint32_t columns_, shortest_, longest_, most_;
     bool open_ = false, condemned_ = false;
     uint32_t segments_ = 0, id_ = 0;
+    uint16_t user_ = 0;
 };
 
 // pst_deal_assign

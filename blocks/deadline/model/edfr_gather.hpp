@@ -34,6 +34,8 @@ class EdfrGather {
     }
 
     bool hold() const { return hold_; }
+    // A row has a position and has not left.
+    bool busy() const { return next_ != out_row_ * columns_ || credits_ != kRows || m_valid_; }
     const Row* out() const { return m_valid_ ? &m_row_ : nullptr; }
 
     // Which columns' beats are taken: a bit each.

@@ -14,6 +14,8 @@ namespace penstock {
 struct EdfrWideIn {
     const EdfrWord* word = nullptr;  // s_valid_i
     bool m_ready = false;
+    bool hold = false;   // nothing is to be decided to be sent
+    uint32_t limit = 0;  // chunks in use at most in each column
     std::array<EdfrMemoryIn, kEdfrColumns> memory{};
     const EdfrDue::Set* set = nullptr;  // s_set_valid_i
     bool set_dscp = false;
@@ -22,7 +24,8 @@ struct EdfrWideIn {
 
 struct EdfrWideOut {
     bool ready = false, set_ready = false;
-    bool valid = false;  // m_valid_o
+    bool valid = false;    // m_valid_o
+    bool sending = false;  // frames have been decided to be sent and have not left
     EdfrGather::Row row;
     std::array<EdfrMemoryOut, kEdfrColumns> memory{};
     std::array<EdfrEvent, kEdfrColumns> refused{}, dropped{}, overdue{};  // by segment
@@ -33,7 +36,8 @@ struct EdfrWideOut {
 class EdfrWideModel {
   public:
     // Throws std::invalid_argument. Cycle 0 is the first after reset.
-    explicit EdfrWideModel(const EdfrWideSettings& s) : columns_((s.check(), s.columns)), margin_(s.margin()), deal_(s), gather_(s) {
+    explicit EdfrWideModel(const EdfrWideSettings& s)
+        : columns_((s.check(), s.columns)), margin_(s.margin()), chunks_(s.port.chunks), deal_(s), gather_(s) {
         ports_.reserve(columns_);
         for (uint32_t c = 0; c < columns_; ++c) ports_.emplace_back(s.column(c));
         room_.fill(true);
@@ -83,8 +87,9 @@ class EdfrWideModel {
         out.refused = deal_.refused();
         out.dropped = deal_.dropped();
         out.overdue = gather_.late;
+        out.sending = gather_.busy();
         std::array<bool, kEdfrColumns> room{};
-        for (uint32_t c = 0; c < columns_; ++c) room[c] = ports_[c].free_chunks() > margin_;
+        for (uint32_t c = 0; c < columns_; ++c) room[c] = ports_[c].free_chunks() > margin_ + kept_;
 
         bool changed = false, all_set = in.set != nullptr;
         uint32_t taken = 0, set_now = 0;
@@ -95,12 +100,13 @@ class EdfrWideModel {
             to.m_ready = sent >> c & 1;
             to.memory = in.memory[c];
             to.set = set_done_ >> c & 1 ? nullptr : in.set;
-            to.hold = hold;
+            to.hold = hold || in.hold;
             to.token = tokens >> c & 1 ? &token[c] : nullptr;
             changed |= ports_[c].cycle(to, from);
             if (beat[c] && from.ready) taken |= 1U << c;
             if (from.set_ready) set_now |= 1U << c;
             out.memory[c] = from.memory;
+            out.sending |= from.sending;
             out.taken[c] = from.fate;
             out.expired[c] = from.expired;
             out.late[c] = from.late;
@@ -112,6 +118,9 @@ class EdfrWideModel {
         changed |= deal_.clock(time, in.word, taken, room_);
         changed |= room != room_ || in.set || in.set_dscp;
         room_ = room;
+        const uint32_t kept = in.limit == 0 || in.limit >= chunks_ ? 0 : chunks_ - in.limit;
+        changed |= kept != kept_;
+        kept_ = kept;
         changed |= gather_.clock(time, heads, in.m_ready);
         if (in.set_dscp) deal_.table[std::min(in.dscp, kNoDscp)] = in.dscp_class;
         return changed;
@@ -128,7 +137,8 @@ class EdfrWideModel {
     }
 
   private:
-    uint32_t columns_, margin_, set_done_ = 0;
+    uint32_t columns_, margin_, chunks_, set_done_ = 0;
+    uint32_t kept_ = 0;  // chunks of a column that the limit leaves unused
     EdfrDeal deal_;
     EdfrGather gather_;
     std::vector<EdfrModel> ports_;

@@ -115,18 +115,36 @@ package pst_deadline_ports_pkg;
     logic [15:0]               user;
   } frame_out_t;
 
-  // Of a wide port, by column or by segment: a frame; one that was refused.
+  // A segment of a word of a wide port.
   typedef struct packed {
-    logic                      valid;
-    logic [ClassWidth-1:0]     class_;
-    logic [15:0]               bytes;
-  } event_t;
+    logic                      used;
+    logic [511:0]              data;
+    logic                      last;
+    logic [6:0]                bytes_last;    // 1..64, in the last segment
+    logic                      bad;           // in the last segment
+    logic [ClassWidth-1:0]     class_;        // in the first one, with ClassFromUser
+    logic [15:0]               user;          // in the first one, comes out with the frame
+  } segment_in_t;
 
+  typedef struct packed {
+    logic                      used;
+    logic [511:0]              data;
+    logic                      first;
+    logic                      last;
+    logic [6:0]                bytes_last;    // 1..64, in the last segment
+    logic [15:0]               bytes;         // of the frame, in the first segment, as are class, deadline and user
+    logic [ClassWidth-1:0]     class_;
+    pst_deadline_pkg::time_t   deadline;
+    logic [15:0]               user;
+  } segment_out_t;
+
+  // Of a wide port, by segment: a frame that was refused.
   typedef struct packed {
     logic                      valid;
     logic [ClassWidth-1:0]     class_;
     logic [15:0]               bytes;
     pst_deadline_pkg::fate_e   reason;        // FateBad, FateLength
+    logic [15:0]               user;
   } refusal_t;
 
   // What became of a frame: at the input; at the tail; gone, with its user bits or without; passed over by a skip, or lost.

@@ -25,6 +25,7 @@ module pst_deal_assign #(
     input  logic [Columns-1:0]                 s_good_i,
     input  logic [Columns-1:0][          15:0] s_bytes_i,
     input  logic [Columns-1:0][ClassWidth-1:0] s_class_i,
+    input  logic [Columns-1:0][          15:0] s_user_i,
     input  logic                               s_opens_i,
     // of a frame that goes on in further words
     input  logic                               s_open_valid_i,
@@ -38,7 +39,8 @@ module pst_deal_assign #(
     // frames that are dropped, where they begin
     output logic [Columns-1:0]                 ev_dropped_valid_o,
     output logic [Columns-1:0][ClassWidth-1:0] ev_dropped_class_o,
-    output logic [Columns-1:0][          15:0] ev_dropped_bytes_o
+    output logic [Columns-1:0][          15:0] ev_dropped_bytes_o,
+    output logic [Columns-1:0][          15:0] ev_dropped_user_o
 );
 
   if (RunFrames != 2 ** $clog2(RunFrames) || RunFrames < Columns) begin : g_bad_run
@@ -65,7 +67,7 @@ module pst_deal_assign #(
   // ---- Stage 1: what is known without the classes' places ----
   logic valid_q, go, go2, opens_here;
   logic [Columns-1:0] good, used_q, begin_q, good_q;
-  logic [Columns-1:0][15:0] bytes, bytes_q;
+  logic [Columns-1:0][15:0] bytes, bytes_q, user_q;
   class_t [Columns-1:0] class_q;
   lane_t [Columns-1:0] earlier, earlier_q;          // frames of the same class that may go on, in segments before this one
   logic opens_q;
@@ -98,6 +100,7 @@ module pst_deal_assign #(
       good_q   <= good;
       bytes_q  <= bytes;
       class_q  <= s_class_i;
+      user_q   <= s_user_i;
       earlier_q <= earlier;
       opens_q  <= s_opens_i;
     end
@@ -143,6 +146,7 @@ module pst_deal_assign #(
       m_segments_o       <= segments;
       ev_dropped_class_o <= class_q;
       ev_dropped_bytes_o <= bytes_q;
+      ev_dropped_user_o  <= user_q;
       if (begin_q != '0) begin
         carried_q        <= carried && opens_q;
         carried_column_q <= carried_column;

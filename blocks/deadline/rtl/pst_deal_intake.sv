@@ -24,6 +24,7 @@ module pst_deal_intake
     input  logic [Columns-1:0][           6:0] s_bytes_last_i,
     input  logic [Columns-1:0]                 s_bad_i,
     input  logic [Columns-1:0][ClassWidth-1:0] s_class_i,
+    input  logic [Columns-1:0][          15:0] s_user_i,
     // a record of each
     output logic                               m_valid_o,
     output logic [Columns-1:0]                 m_used_o,
@@ -31,6 +32,7 @@ module pst_deal_intake
     output logic [Columns-1:0]                 m_good_o,       // where one begins that ends in this word, and may go on
     output logic [Columns-1:0][          15:0] m_bytes_o,      // of it
     output logic [Columns-1:0][ClassWidth-1:0] m_class_o,      // where one begins
+    output logic [Columns-1:0][          15:0] m_user_o,       // the same
     output logic                               m_opens_o,      // the last that begins in this word goes on in further ones
     // what became of one that went on
     output logic                               m_open_valid_o,
@@ -40,7 +42,8 @@ module pst_deal_intake
     output logic [Columns-1:0]                 ev_refused_valid_o,
     output logic [Columns-1:0][ClassWidth-1:0] ev_refused_class_o,
     output logic [Columns-1:0][          15:0] ev_refused_bytes_o,  // 65535: so many or more
-    output fate_e [Columns-1:0]                ev_refused_reason_o
+    output fate_e [Columns-1:0]                ev_refused_reason_o,
+    output logic [Columns-1:0][          15:0] ev_refused_user_o   // of their first segment
 );
 
   localparam int unsigned MaxSegments = (MaxFrameBytes + 63) / 64;
@@ -52,16 +55,19 @@ module pst_deal_intake
   logic open_q, condemned_q;            // a frame is under way; it is too long, which has been said
   segments_t segments_q;
   class_t class_q;
+  logic [15:0] user_q;
 
   logic [Columns-1:0] begins, good, refused;
   logic [Columns-1:0][15:0] bytes, ended_bytes;
   class_t [Columns-1:0] ended_class;
+  logic [Columns-1:0][15:0] ended_user;
   fate_e [Columns-1:0] reason;
   logic open, opens, condemned, carried, carried_ends, carried_good;
   logic [15:0] carried_bytes;
   logic [LaneWidth-1:0] start;
   segments_t segments;
   class_t class_id;
+  logic [15:0] user;
   logic [16:0] sum;
   logic wrong;
 
@@ -74,6 +80,7 @@ module pst_deal_intake
     carried_bytes = '0;
     segments      = segments_q;
     class_id      = class_q;
+    user          = user_q;
     start         = '0;
     begins        = '0;
     good          = '0;
@@ -81,6 +88,7 @@ module pst_deal_intake
     bytes         = '0;
     ended_bytes   = '0;
     ended_class   = '0;
+    ended_user    = '0;
     reason        = {Columns{FateBad}};
     sum           = '0;
     wrong         = 1'b0;
@@ -91,6 +99,7 @@ module pst_deal_intake
           start     = LaneWidth'(i);
           segments  = '0;
           class_id  = s_class_i[i];
+          user      = s_user_i[i];
           carried   = 1'b0;
           condemned = 1'b0;
         end
@@ -101,6 +110,7 @@ module pst_deal_intake
           if (segments == '1) sum = '1;
           ended_bytes[i]  = sum[16] ? '1 : sum[15:0];
           ended_class[i]  = class_id;
+          ended_user[i]   = user;
           wrong           = s_bad_i[i] || ended_bytes[i] < 16'(MinFrameBytes) || ended_bytes[i] > 16'(MaxFrameBytes);
           refused[i]      = wrong;
           reason[i]       = s_bad_i[i] ? FateBad : FateLength;
@@ -129,6 +139,7 @@ module pst_deal_intake
       condemned_q <= open && condemned;
       segments_q  <= segments;
       class_q     <= class_id;
+      user_q      <= user;
     end
     m_valid_o           <= s_valid_i;
     m_used_o            <= s_used_i;
@@ -136,6 +147,7 @@ module pst_deal_intake
     m_good_o            <= good;
     m_bytes_o           <= bytes;
     m_class_o           <= s_class_i;
+    m_user_o            <= s_user_i;
     m_opens_o           <= opens;
     m_open_valid_o      <= s_valid_i && carried_ends;
     m_open_good_o       <= carried_good;
@@ -144,6 +156,7 @@ module pst_deal_intake
     ev_refused_class_o  <= ended_class;
     ev_refused_bytes_o  <= ended_bytes;
     ev_refused_reason_o <= reason;
+    ev_refused_user_o   <= ended_user;
     if (rst_i) begin
       open_q             <= 1'b0;
       condemned_q        <= 1'b0;

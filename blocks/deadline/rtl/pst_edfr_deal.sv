@@ -59,9 +59,11 @@ module pst_edfr_deal
     output logic [Columns-1:0][ClassWidth-1:0] ev_refused_class_o,
     output logic [Columns-1:0][          15:0] ev_refused_bytes_o,
     output fate_e [Columns-1:0]                ev_refused_reason_o,
+    output logic [Columns-1:0][          15:0] ev_refused_user_o,
     output logic [Columns-1:0]                 ev_dropped_valid_o,
     output logic [Columns-1:0][ClassWidth-1:0] ev_dropped_class_o,
-    output logic [Columns-1:0][          15:0] ev_dropped_bytes_o
+    output logic [Columns-1:0][          15:0] ev_dropped_bytes_o,
+    output logic [Columns-1:0][          15:0] ev_dropped_user_o
 );
 
   // A frame may have one used segment in each of its words, and behind it another one.
@@ -87,6 +89,7 @@ module pst_edfr_deal
   typedef struct packed {
     logic                     opens;
     class_t [Columns-1:0]     class_id;
+    logic [Columns-1:0][15:0] user;
     logic [Columns-1:0][15:0] bytes;
     logic [Columns-1:0]       good;
     logic [Columns-1:0]       begins;
@@ -103,6 +106,7 @@ module pst_edfr_deal
 
   logic [Columns-1:0] class_valid, class_ready, class_bad, unused_last, used, last;
   logic [Columns-1:0][6:0] class_bytes;
+  logic [Columns-1:0][15:0] user;
   beside_t [Columns-1:0] beside;
   segment_t [Columns-1:0] segment;
   class_t [Columns-1:0] class_id;
@@ -127,6 +131,7 @@ module pst_edfr_deal
 
     assign used[i]    = beside[i].used;
     assign last[i]    = beside[i].last;
+    assign user[i]    = beside[i].user;
     assign segment[i] = '{
         arrived: beside[i].arrived, user: beside[i].user, class_id: class_id[i], last: beside[i].last, bytes: class_bytes[i], data: data
     };
@@ -150,10 +155,11 @@ module pst_edfr_deal
   ) u_intake (
       .clk_i, .rst_i,
       .s_valid_i(take), .s_used_i(used), .s_last_i(last), .s_bytes_last_i(class_bytes), .s_bad_i(class_bad), .s_class_i(class_id),
+      .s_user_i(user),
       .m_valid_o(record_valid), .m_used_o(record.used), .m_begin_o(record.begins), .m_good_o(record.good), .m_bytes_o(record.bytes),
-      .m_class_o(record.class_id), .m_opens_o(record.opens),
+      .m_class_o(record.class_id), .m_user_o(record.user), .m_opens_o(record.opens),
       .m_open_valid_o(open_valid), .m_open_good_o(open_good), .m_open_bytes_o(open_bytes),
-      .ev_refused_valid_o, .ev_refused_class_o, .ev_refused_bytes_o, .ev_refused_reason_o
+      .ev_refused_valid_o, .ev_refused_class_o, .ev_refused_bytes_o, .ev_refused_reason_o, .ev_refused_user_o
   );
 
 
@@ -195,10 +201,10 @@ module pst_edfr_deal
   ) u_assign (
       .clk_i, .rst_i, .room_i,
       .s_valid_i(deal_valid), .s_ready_o(deal_ready), .s_used_i(deal.used), .s_begin_i(deal.begins), .s_good_i(deal.good),
-      .s_bytes_i(deal.bytes), .s_class_i(deal.class_id), .s_opens_i(deal.opens),
+      .s_bytes_i(deal.bytes), .s_class_i(deal.class_id), .s_user_i(deal.user), .s_opens_i(deal.opens),
       .s_open_valid_i(deal_open_valid), .s_open_ready_o(deal_open_ready), .s_open_good_i(deal_open[16]), .s_open_bytes_i(deal_open[15:0]),
       .m_valid_o(dealt_valid), .m_ready_i(dealt_ready), .m_segments_o(dealt),
-      .ev_dropped_valid_o, .ev_dropped_class_o, .ev_dropped_bytes_o
+      .ev_dropped_valid_o, .ev_dropped_class_o, .ev_dropped_bytes_o, .ev_dropped_user_o
   );
 
   // ---- Data ----

@@ -47,6 +47,7 @@ module pst_edfr_gather
     output logic [Columns-1:0]                 m_first_o,
     output logic [Columns-1:0]                 m_last_o,
     output logic [Columns-1:0][6:0]            m_bytes_last_o,        // 1..64, with last
+    output logic [Columns-1:0][15:0]           m_bytes_o,             // of the frame, with first
     output logic [Columns-1:0][ClassWidth-1:0] m_class_o,             // with first, as are deadline and user
     output time_t [Columns-1:0]                m_deadline_o,
     output logic [Columns-1:0][15:0]           m_user_o,
@@ -54,7 +55,8 @@ module pst_edfr_gather
     output logic [Columns-1:0]                 ev_late_valid_o,
     output logic [Columns-1:0][ClassWidth-1:0] ev_late_class_o,
     output logic [Columns-1:0][15:0]           ev_late_bytes_o,
-    output logic [Columns-1:0][15:0]           ev_late_user_o
+    output logic [Columns-1:0][15:0]           ev_late_user_o,
+    output logic                               sending_o              // a row has a position and has not left
 );
 
   localparam int unsigned LaneWidth     = $clog2(Columns);
@@ -307,6 +309,8 @@ module pst_edfr_gather
   assign out_ready = !m_valid_q || m_ready_i;
   assign m_valid_o = m_valid_q;
 
+  assign sending_o = next != {out_row_q, LaneWidth'(0)} || words_q != 3'(Words) || m_valid_q;
+
   always_ff @(posedge clk_i) begin
     soon_q <= now_i + 32'd2;
     if (out_ready) begin
@@ -318,6 +322,7 @@ module pst_edfr_gather
         m_first_o[s]      <= row[s].first;
         m_last_o[s]       <= row[s].last;
         m_bytes_last_o[s] <= last_bytes(row[s].bytes[5:0]);
+        m_bytes_o[s]      <= row[s].bytes;
         m_class_o[s]      <= row[s].class_id;
         m_deadline_o[s]   <= row[s].deadline;
         m_user_o[s]       <= row[s].user;

@@ -41,56 +41,48 @@ module pst_edfr_wide
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
 ) (
-    input  logic                                           clk_i,
-    input  logic                                           rst_i,
-    output logic                                           init_done_o,
-    output time_t                                          now_o,               // this cycle's number: deadlines are on this clock
+    input  logic                                                     clk_i,
+    input  logic                                                     rst_i,
+    output logic                                                     init_done_o,
+    output time_t                                                    now_o,  // this cycle's number: deadlines are on this clock
     // settings: class of a DSCP, 64 and above: of all else; for how many cycles frames of a class may wait, below 2^30
-    input  logic                                           set_dscp_valid_i,
-    input  logic [6:0]                                     set_dscp_i,
-    input  logic [ClassWidth-1:0]                          set_dscp_class_i,
-    input  pst_deadline_ports_pkg::set_t                   s_set_i,
-    output logic                                           s_set_ready_o,
+    input  logic                                                     set_dscp_valid_i,
+    input  logic [6:0]                                               set_dscp_i,
+    input  logic [ClassWidth-1:0]                                    set_dscp_class_i,
+    input  pst_deadline_ports_pkg::set_t                             s_set_i,
+    output logic                                                     s_set_ready_o,
+    // chunks in use at most in each column, else frames are dropped; 0: all. What is kept free for all that is on its way counts as used
+    input  logic [CountWidth-1:0]                                    limit_i,
+    // none to send is to be taken; frames have been decided to be sent and have not left
+    input  logic                                                     hold_i,
+    output logic                                                     sending_o,
     // words in: a frame is the used segments, in order, up to one that says last
-    input  logic                                           s_valid_i,
-    output logic                                           s_ready_o,
-    input  logic [Columns-1:0]                             s_used_i,
-    input  logic [Columns-1:0][DataWidth-1:0]              s_data_i,
-    input  logic [Columns-1:0]                             s_last_i,
-    input  logic [Columns-1:0][6:0]                        s_bytes_last_i,      // 1..64, in the last segment
-    input  logic [Columns-1:0]                             s_bad_i,             // in the last segment
-    input  logic [Columns-1:0][ClassWidth-1:0]             s_class_i,           // in the first one, with ClassFromUser
-    input  logic [Columns-1:0][15:0]                       s_user_i,            // in the first one, comes out with the frame
-    // words out, the same; class, deadline and user in the first segment. Ordered = 0: segment c is column c's, and m_used_o[c] says that it
-    // is valid: another column's may become so beside it while m_ready_i is low; m_valid_o says that one is
-    output logic                                           m_valid_o,
-    input  logic                                           m_ready_i,
-    output logic [Columns-1:0]                             m_used_o,
-    output logic [Columns-1:0][DataWidth-1:0]              m_data_o,
-    output logic [Columns-1:0]                             m_first_o,
-    output logic [Columns-1:0]                             m_last_o,
-    output logic [Columns-1:0][6:0]                        m_bytes_last_o,
-    output logic [Columns-1:0][ClassWidth-1:0]             m_class_o,
-    output time_t [Columns-1:0]                            m_deadline_o,
-    output logic [Columns-1:0][15:0]                       m_user_o,
+    input  logic                                                     s_valid_i,
+    output logic                                                     s_ready_o,
+    input  pst_deadline_ports_pkg::segment_in_t [Columns-1:0]        s_i,
+    // words out, the same. Ordered = 0: segment c is column c's, m_o[c].used says that it is valid, bytes is 0; another column's may become
+    // valid beside it while m_ready_i is low; m_valid_o says that one is
+    output logic                                                     m_valid_o,
+    input  logic                                                     m_ready_i,
+    output pst_deadline_ports_pkg::segment_out_t [Columns-1:0]       m_o,
     // AXI4 master of each column: bursts of up to a chunk, one id each way
-    output pst_axi_pkg::write_req_t [Columns-1:0]          m_axi_write_o,
-    input  pst_axi_pkg::write_rsp_t [Columns-1:0]          m_axi_write_i,
-    output pst_axi_pkg::read_req_t [Columns-1:0]           m_axi_read_o,
-    input  pst_axi_pkg::read_rsp_t [Columns-1:0]           m_axi_read_i,
+    output pst_axi_pkg::write_req_t [Columns-1:0]                    m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [Columns-1:0]                    m_axi_write_i,
+    output pst_axi_pkg::read_req_t [Columns-1:0]                     m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [Columns-1:0]                     m_axi_read_i,
     // events at the input, by segment: refused (FateBad, FateLength); dropped because its column is full (FateNoChunk)
-    output pst_deadline_ports_pkg::refusal_t [Columns-1:0] ev_refused_o,
-    output pst_deadline_ports_pkg::event_t [Columns-1:0]   ev_dropped_o,
-    // by column: through the tail, with the deadline; over, as found by the encoder and by the last check; passed over by a skip, or lost by
-    // a memory error
-    output pst_deadline_ports_pkg::fate_t [Columns-1:0]    ev_taken_o,
-    output pst_deadline_ports_pkg::gone_t [Columns-1:0]    ev_expired_o,
-    output pst_deadline_ports_pkg::gone_t [Columns-1:0]    ev_late_o,
-    output pst_deadline_ports_pkg::passed_t [Columns-1:0]  ev_passed_o,
+    output pst_deadline_ports_pkg::refusal_t [Columns-1:0]           ev_refused_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]              ev_dropped_o,
+    // by column: through the tail, with the deadline; over, as found by the encoder and by the last check; passed over by a skip, or lost
+    // by a memory error
+    output pst_deadline_ports_pkg::fate_t [Columns-1:0]              ev_taken_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]              ev_expired_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]              ev_late_o,
+    output pst_deadline_ports_pkg::passed_t [Columns-1:0]            ev_passed_o,
     // by segment: over when it was about to leave
-    output pst_deadline_ports_pkg::gone_t [Columns-1:0]    ev_overdue_o,
+    output pst_deadline_ports_pkg::gone_t [Columns-1:0]              ev_overdue_o,
     // state
-    output logic [Columns-1:0][CountWidth-1:0]             free_o               // chunks that are free
+    output logic [Columns-1:0][CountWidth-1:0]                       free_o   // chunks that are free
 );
 
   // Beats between the dealer and a column's tail, and the chunks that they may need: a beat takes nine units at most, a header among them,
@@ -109,13 +101,17 @@ module pst_edfr_wide
 
   logic [Columns-1:0] init_done, room_q, set_ready, set_done_q;
   time_t [Columns-1:0] now;
+  logic [Columns-1:0] sending;
+  logic [CountWidth-1:0] kept_q;      // chunks that the limit leaves unused
 
   assign init_done_o   = init_done == '1;
   assign now_o         = now[0];
   assign s_set_ready_o = (set_ready | set_done_q) == '1;
 
+  // The dealer alone keeps the limit: a tail that dropped a frame would break the run that its class counts.
   always_ff @(posedge clk_i) begin
-    for (int unsigned c = 0; c < Columns; c++) room_q[c] <= free_o[c] > CountWidth'(Margin);
+    kept_q <= limit_i == '0 || 32'(limit_i) >= Chunks ? '0 : CountWidth'(Chunks) - limit_i;
+    for (int unsigned c = 0; c < Columns; c++) room_q[c] <= 32'(free_o[c]) > Margin + 32'(kept_q);
     if (s_set_i.valid) set_done_q <= s_set_ready_o ? '0 : set_done_q | set_ready;
     if (rst_i) set_done_q <= '0;
   end
@@ -125,7 +121,7 @@ module pst_edfr_wide
   // ---- To the columns ----
   logic [Columns-1:0] refused_valid, dropped_valid;
   class_t [Columns-1:0] refused_class, dropped_class;
-  logic [Columns-1:0][15:0] refused_bytes, dropped_bytes;
+  logic [Columns-1:0][15:0] refused_bytes, dropped_bytes, refused_user, dropped_user;
   fate_e [Columns-1:0] refused_reason;
   logic [Columns-1:0] in_valid, in_ready, in_last;
   logic [Columns-1:0][DataWidth-1:0] in_data;
@@ -134,6 +130,21 @@ module pst_edfr_wide
   logic [Columns-1:0][15:0] in_user;
   time_t [Columns-1:0] in_arrived;
   logic deal_ready;
+  logic [Columns-1:0] used, last, bad;
+  logic [Columns-1:0][DataWidth-1:0] data;
+  logic [Columns-1:0][6:0] bytes_last;
+  class_t [Columns-1:0] class_id;
+  logic [Columns-1:0][15:0] user;
+
+  for (genvar s = 0; s < Columns; s++) begin : g_in
+    assign used[s]       = s_i[s].used;
+    assign data[s]       = s_i[s].data;
+    assign last[s]       = s_i[s].last;
+    assign bytes_last[s] = s_i[s].bytes_last;
+    assign bad[s]        = s_i[s].bad;
+    assign class_id[s]   = class_t'(s_i[s].class_);
+    assign user[s]       = s_i[s].user;
+  end
 
   assign s_ready_o = deal_ready && init_done_o;
 
@@ -143,20 +154,22 @@ module pst_edfr_wide
   ) u_deal (
       .clk_i, .rst_i, .now_i(now[0]), .room_i(room_q),
       .set_dscp_valid_i, .set_dscp_i, .set_dscp_class_i,
-      .s_valid_i(s_valid_i && init_done_o), .s_ready_o(deal_ready), .s_used_i, .s_data_i, .s_last_i, .s_bytes_last_i, .s_bad_i, .s_class_i,
-      .s_user_i,
+      .s_valid_i(s_valid_i && init_done_o), .s_ready_o(deal_ready), .s_used_i(used), .s_data_i(data), .s_last_i(last),
+      .s_bytes_last_i(bytes_last), .s_bad_i(bad), .s_class_i(class_id), .s_user_i(user),
       .m_valid_o(in_valid), .m_ready_i(in_ready), .m_data_o(in_data), .m_last_o(in_last), .m_bytes_last_o(in_bytes),
       .m_class_o(in_class), .m_user_o(in_user), .m_arrived_o(in_arrived),
       .ev_refused_valid_o(refused_valid), .ev_refused_class_o(refused_class), .ev_refused_bytes_o(refused_bytes),
-      .ev_refused_reason_o(refused_reason),
-      .ev_dropped_valid_o(dropped_valid), .ev_dropped_class_o(dropped_class), .ev_dropped_bytes_o(dropped_bytes)
+      .ev_refused_reason_o(refused_reason), .ev_refused_user_o(refused_user),
+      .ev_dropped_valid_o(dropped_valid), .ev_dropped_class_o(dropped_class), .ev_dropped_bytes_o(dropped_bytes),
+      .ev_dropped_user_o(dropped_user)
   );
 
   for (genvar s = 0; s < Columns; s++) begin : g_segment
     assign ev_refused_o[s] = '{
-        valid: refused_valid[s], class_: 8'(refused_class[s]), bytes: refused_bytes[s], reason: refused_reason[s]
+        valid: refused_valid[s], class_: 8'(refused_class[s]), bytes: refused_bytes[s], reason: refused_reason[s],
+        user: refused_user[s]
     };
-    assign ev_dropped_o[s] = '{valid: dropped_valid[s], class_: 8'(dropped_class[s]), bytes: dropped_bytes[s]};
+    assign ev_dropped_o[s] = '{valid: dropped_valid[s], class_: 8'(dropped_class[s]), bytes: dropped_bytes[s], user: dropped_user[s]};
   end
 
   // ---- Columns ----
@@ -193,12 +206,12 @@ module pst_edfr_wide
         }),
         .s_ready_o(in_ready[c]), .limit_i('0), .m_o(out), .m_ready_i(out_ready[c]),
         .column_i(3'(Ordered ? c : 0)), .s_token_i(Ordered ? token[(c + Columns - 1) % Columns] : '0), .m_token_o(token[c]),
-        .hold_i(Ordered && hold), .m_decided_o(decided),
+        .hold_i(hold_i || (Ordered && hold)), .m_decided_o(decided),
         .m_axi_write_o(m_axi_write_o[c]), .m_axi_write_i(m_axi_write_i[c]),
         .m_axi_read_o(m_axi_read_o[c]), .m_axi_read_i(m_axi_read_i[c]),
         .ev_refused_o(refused[c]), .ev_fate_o(ev_taken_o[c]), .ev_expired_o(ev_expired_o[c]), .ev_late_o(ev_late_o[c]),
         .ev_passed_o(ev_passed_o[c]),
-        .free_o(free_o[c]), .sending_o()
+        .free_o(free_o[c]), .sending_o(sending[c])
     );
 
     assign out_valid[c]        = out.valid;
@@ -217,7 +230,13 @@ module pst_edfr_wide
   // ---- From the columns ----
   if (Ordered) begin : g_gather
     logic [Columns-1:0] overdue_valid;
-    class_t [Columns-1:0] overdue_class;
+    class_t [Columns-1:0] overdue_class, row_class;
+    logic [Columns-1:0] row_used, row_first, row_last;
+    logic [Columns-1:0][DataWidth-1:0] row_data;
+    logic [Columns-1:0][6:0] row_bytes_last;
+    logic [Columns-1:0][15:0] row_bytes, row_user;
+    time_t [Columns-1:0] row_deadline;
+    logic gathering;
     logic [Columns-1:0][15:0] overdue_bytes, overdue_user;
 
     pst_edfr_gather #(
@@ -227,12 +246,19 @@ module pst_edfr_wide
         .s_decided_valid_i(decided_valid), .s_decided_class_i(decided_class), .s_decided_segments_i(decided_segments),
         .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
         .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
-        .m_valid_o, .m_ready_i, .m_used_o, .m_data_o, .m_first_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_deadline_o, .m_user_o,
+        .m_valid_o, .m_ready_i, .m_used_o(row_used), .m_data_o(row_data), .m_first_o(row_first), .m_last_o(row_last),
+        .m_bytes_last_o(row_bytes_last), .m_bytes_o(row_bytes), .m_class_o(row_class), .m_deadline_o(row_deadline), .m_user_o(row_user),
         .ev_late_valid_o(overdue_valid), .ev_late_class_o(overdue_class), .ev_late_bytes_o(overdue_bytes),
-        .ev_late_user_o(overdue_user)
+        .ev_late_user_o(overdue_user), .sending_o(gathering)
     );
 
-    for (genvar s = 0; s < Columns; s++) begin : g_overdue
+    assign sending_o = sending != '0 || gathering;
+
+    for (genvar s = 0; s < Columns; s++) begin : g_out
+      assign m_o[s] = '{
+          used: row_used[s], data: row_data[s], first: row_first[s], last: row_last[s], bytes_last: row_bytes_last[s], bytes: row_bytes[s],
+          class_: 8'(row_class[s]), deadline: row_deadline[s], user: row_user[s]
+      };
       assign ev_overdue_o[s] = '{
           valid: overdue_valid[s], class_: 8'(overdue_class[s]), bytes: overdue_bytes[s], user: overdue_user[s]
       };
@@ -240,18 +266,18 @@ module pst_edfr_wide
   end else begin : g_apart
     logic [Columns-1:0] first_q;
 
+    assign sending_o          = sending != '0;
     assign hold               = 1'b0;
     assign m_valid_o          = out_valid != '0;
     assign out_ready          = {Columns{m_ready_i}};
-    assign m_used_o           = out_valid;
-    assign m_data_o           = out_data;
-    assign m_first_o          = first_q;
-    assign m_last_o           = out_last;
-    assign m_bytes_last_o     = out_bytes;
-    assign m_class_o          = out_class;
-    assign m_deadline_o       = out_deadline;
-    assign m_user_o           = out_user;
     assign ev_overdue_o       = '0;
+
+    for (genvar c = 0; c < Columns; c++) begin : g_out
+      assign m_o[c] = '{
+          used: out_valid[c], data: out_data[c], first: first_q[c], last: out_last[c], bytes_last: out_bytes[c], bytes: '0,
+          class_: 8'(out_class[c]), deadline: out_deadline[c], user: out_user[c]
+      };
+    end
 
     always_ff @(posedge clk_i) begin
       for (int unsigned c = 0; c < Columns; c++) if (out_valid[c] && m_ready_i) first_q[c] <= out_last[c];

@@ -65,9 +65,9 @@ class Bench:
         self.place = Place(self.columns, self.run)
         self.good: list[Dealt] = []  # taken, in order
         self.arrived: dict[int, int] = {}
-        self.refused: list[tuple[int, int, int]] = []
-        self.found_refused: list[tuple[int, int, int]] = []
-        self.dropped: list[tuple[int, int]] = []
+        self.refused: list[tuple[int, int, int, int]] = []
+        self.found_refused: list[tuple[int, int, int, int]] = []
+        self.dropped: list[tuple[int, int, int]] = []
         self.out: list[list[int]] = [[] for _ in range(self.columns)]  # numbers of frames, by column
         self.parts: list[bytearray] = [bytearray() for _ in range(self.columns)]
         self.beside: list[set] = [set() for _ in range(self.columns)]
@@ -166,7 +166,7 @@ class Bench:
             return
         length = len(frame.data)
         if frame.bad or not self.shortest <= length <= self.longest:
-            self.refused.append((frame.class_id, min(length, 65535), BAD if frame.bad else LENGTH))
+            self.refused.append((frame.class_id, min(length, 65535), frame.user, BAD if frame.bad else LENGTH))
         else:
             self.good.append(frame)
             self.frames[frame.number] = frame
@@ -177,8 +177,8 @@ class Bench:
             valid = int(getattr(dut, f"ev_{kind}_valid_o").value)
             if not valid:
                 continue
-            fields = [int(getattr(dut, f"ev_{kind}_{name}_o").value) for name in ("class", "bytes")]
-            widths = [self.class_width, 16]
+            fields = [int(getattr(dut, f"ev_{kind}_{name}_o").value) for name in ("class", "bytes", "user")]
+            widths = [self.class_width, 16, 16]
             if kind == "refused":
                 fields.append(int(dut.ev_refused_reason_o.value))
                 widths.append(2)
@@ -227,7 +227,7 @@ class Bench:
         places = {number: c for c, numbers in enumerate(self.out) for number in numbers}
         for numbers in self.out:
             assert numbers == sorted(set(numbers)), "a column has frames out of order, or twice"
-        gone: list[tuple[int, int]] = []
+        gone: list[tuple[int, int, int]] = []
         for frame in self.good:
             column = self.place.of(frame.class_id)
             if frame.number in came:
@@ -236,7 +236,7 @@ class Bench:
                 self.place.count(frame.class_id)
             else:
                 assert not exactly or not self.room >> column & 1, f"frame {frame.number} was dropped though there is room"
-                gone.append((frame.class_id, len(frame.data)))
+                gone.append((frame.class_id, len(frame.data), frame.user))
         assert sorted(gone) == sorted(self.dropped)
         self.good, self.refused, self.found_refused, self.dropped = [], [], [], []
         self.out = [[] for _ in range(self.columns)]

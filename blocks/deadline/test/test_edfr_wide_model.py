@@ -14,6 +14,7 @@ from penstock.testing import testkit
 LINE = 64
 SEGMENT_EVENTS = ("refused", "dropped", "overdue")
 COLUMN_EVENTS = ("taken", "expired", "late")
+NO_CHUNK = 1  # fate_e
 
 
 class Twin:
@@ -105,7 +106,8 @@ class Twin:
         dscp = (self.value("set_dscp_i"), self.value("set_dscp_class_i")) if self.value("set_dscp_valid_i") else None
         assert self.model.now == self.value("now_o") - self.start & (1 << 32) - 1
         seen, free, model_free = self.ports(), self.each("free_o", self.free_width), self.model.free_chunks
-        told = self.model.cycle(word, bool(self.value("m_ready_i")), self.memory(), setting, dscp)
+        told = self.model.cycle(word, bool(self.value("m_ready_i")), self.memory(), setting, dscp,
+                                bool(self.value("hold_i")), self.value("limit_i"))  # fmt: skip
         if not self.value("init_done_o"):
             told["ready"] = seen["ready"]
         different = {name: (told[name], seen[name]) for name in seen if told[name] != seen[name]}
@@ -120,14 +122,15 @@ class Twin:
     def ports(self) -> dict[str, object]:
         value, found = self.value, {}
         found["ready"], found["set_ready"] = bool(value("s_ready_o")), bool(value("s_set_ready_o"))
+        found["sending"] = bool(value("sending_o"))
         found["m"] = []
         if value("m_valid_o"):
             used, first, last = self.each("m_used_o"), self.each("m_first_o"), self.each("m_last_o")
             sizes, classes = self.each("m_bytes_last_o", 7), self.each("m_class_o", self.class_width)
-            users, deadlines = self.each("m_user_o", 16), self.each("m_deadline_o", 32)
+            users, deadlines, whole = self.each("m_user_o", 16), self.each("m_deadline_o", 32), self.each("m_bytes_o", 16)
             for s in range(self.columns):
                 if used[s]:
-                    head = (classes[s], users[s], deadlines[s] - self.start & (1 << 32) - 1) if first[s] else ()
+                    head = (classes[s], users[s], deadlines[s] - self.start & (1 << 32) - 1, whole[s]) if first[s] else ()
                     found["m"].append((s, bool(last[s]), sizes[s] if last[s] else 0, *head))
         aw, w, ar = self.each("m_axi_awvalid_o"), self.each("m_axi_wvalid_o"), self.each("m_axi_arvalid_o")
         to, length, at = self.each("m_axi_awaddr_o", self.address_width), self.each("m_axi_awlen_o", 8), self.each("m_axi_wlast_o")
@@ -138,12 +141,12 @@ class Twin:
         for name in SEGMENT_EVENTS + COLUMN_EVENTS:
             valid, of_class = self.each(f"ev_{name}_valid_o"), self.each(f"ev_{name}_class_o", self.class_width)
             sizes = self.each(f"ev_{name}_bytes_o", 16)
-            reason = self.each("ev_refused_reason_o", 2) if name == "refused" else [0] * self.columns
-            named = name not in ("refused", "dropped")
-            users = self.each(f"ev_{name}_user_o", 16) if named else [0] * self.columns
-            deadlines = self.each("ev_taken_deadline_o", 32) if name == "taken" else [self.start] * self.columns
-            found[name] = [(i, of_class[i], sizes[i], reason[i], users[i], deadlines[i] - self.start & (1 << 32) - 1)
-                           for i in range(self.columns) if valid[i]]  # fmt: skip
+            users = self.each(f"ev_{name}_user_o", 16)
+            reason = self.each("ev_refused_reason_o", 2) if name == "refused" else [NO_CHUNK if name == "dropped" else 0] * self.columns
+            found[name] = [(i, of_class[i], sizes[i], users[i], reason[i]) for i in range(self.columns) if valid[i]]
+            if name == "taken":
+                deadlines = self.each("ev_taken_deadline_o", 32)
+                found["deadlines"] = [deadlines[i] - self.start & (1 << 32) - 1 for i in range(self.columns) if valid[i]]
         valid, lost = self.each("ev_passed_valid_o"), self.each("ev_passed_lost_o")
         of_class, frames = self.each("ev_passed_class_o", self.class_width), self.each("ev_passed_frames_o", 32)
         sizes = self.each("ev_passed_bytes_o", 40)
@@ -165,7 +168,7 @@ def beside(test) -> None:
     globals()[run.__name__] = cocotb.test()(run)
 
 
-for one in (port.light, port.mixed, port.lost, port.full, port.over_at_once, port.reset):
+for one in (port.light, port.mixed, port.lost, port.full, port.over_at_once, port.held, port.limited, port.reset):
     beside(one)
 
 
@@ -211,6 +214,7 @@ async def any_words(dut) -> None:
                 getattr(dut, f"s_{name}_i").value = value
         dut.s_valid_i.value = int(word)
         dut.m_ready_i.value = int(rng.random() < 0.6)
+        dut.hold_i.value = int(rng.random() < 0.02) if not int(dut.hold_i.value) else int(rng.random() < 0.9)
         dut.set_dscp_valid_i.value = int(rng.random() < 0.05)
         dut.set_dscp_i.value, dut.set_dscp_class_i.value = rng.randrange(65), rng.randrange(bench.classes)
         await ReadOnly()
@@ -223,7 +227,13 @@ async def any_words(dut) -> None:
 MEDIUM = {**port.SMALL, "Columns": 4, "RunFrames": 8, "Classes": 5, "ChunkBeats": 16, "TickCycles": 150, "Lines": 8}
 
 
-@pytest.mark.parametrize("parameters", [port.SMALL, pytest.param(MEDIUM, marks=pytest.mark.slow)], ids=["2-3", "4-5"])
+# Fewer lists a column, so that little may be on the way to each of them.
+LARGE = {**port.SMALL, "Columns": 8, "RunFrames": 8, "Classes": 4, "DealLists": 16, "Chunks": 256, "ChunkBeats": 16}
+
+
+@pytest.mark.parametrize(
+    "parameters", [port.SMALL, *(pytest.param(p, marks=pytest.mark.slow) for p in (MEDIUM, LARGE))], ids=["2-3", "4-5", "8-4"]
+)
 def test_edfr_wide_model(parameters: dict) -> None:
     testkit.run_module("deadline", "pst_edfr_wide", parameters)
 

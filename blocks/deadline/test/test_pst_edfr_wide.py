@@ -142,6 +142,59 @@ async def over_at_once(dut) -> None:
 
 
 @cocotb.test()
+async def held(dut) -> None:
+    """While it is held all that was decided leaves, nothing else is decided, and frames go on coming in; then it goes on."""
+    bench = await begin(dut)
+    rng = bench.rng
+    for _ in range(4):
+        for _ in range(rng.randint(20, 60)):
+            bench.add(rng.randrange(bench.classes), length(bench))
+        bench.sink = rng.choice((0.2, 1.0))
+        await bench.run(rng.randint(60, 250))
+        bench.hold = True
+        # Two cycles until a decision that is under way shows.
+        await bench.run(3)
+        for _ in range(5000):
+            if not int(dut.sending_o.value):
+                break
+            await bench.cycle()
+        assert not int(dut.sending_o.value) and not any(bench.out), "held, it does not come to rest"
+        sent, came = bench.count["sent"], bench.count["in"]
+        for _ in range(20):
+            bench.add(rng.randrange(bench.classes), 64)
+        await bench.run(300)
+        assert bench.count["sent"] == sent and bench.count["in"] > came and not int(dut.sending_o.value)
+        bench.hold = False
+    bench.sink = 1.0
+    await bench.drain(60000)
+    assert bench.count["sent"] > 50
+
+
+@cocotb.test()
+async def limited(dut) -> None:
+    """Each column keeps to the limit, with the output standing still; raised and lowered, and lifted."""
+    bench = await begin(dut)
+    rng = bench.rng
+    chunks, width = testkit.parameter("Chunks", 4096), len(dut.free_o) // bench.columns
+    await settings(bench, (2**29,))
+    bench.sink = 0.0
+    for limit in (3 * chunks // 5, 4 * chunks // 5, 7 * chunks // 10):
+        bench.limit = limit
+        most, before = 0, bench.count["dropped"]
+        for _ in range(3000):
+            while len(bench.input) < bench.columns:
+                bench.add(rng.randrange(bench.classes), rng.randint(60, bench.longest))
+            await bench.cycle()
+            free = dut.free_o.value.to_unsigned()
+            most = max(most, *(chunks - (free >> width * c & (1 << width) - 1) for c in range(bench.columns)))
+        assert bench.count["dropped"] > before
+        assert most <= 4 * chunks // 5 if limit == 7 * chunks // 10 else most <= limit, f"{most} chunks of a column with a limit of {limit}"
+    bench.sink, bench.limit = 1.0, 0
+    await bench.drain(60000)
+    assert bench.count["sent"] + bench.count["dropped"] + bench.count["refused"] == bench.count["in"]
+
+
+@cocotb.test()
 async def reset(dut) -> None:
     """Reset in mid-traffic: all is forgotten, and all works as before."""
     bench = await begin(dut)

@@ -47,6 +47,7 @@ class Bench:
         size = get("Chunks", 4096) * get("ChunkBeats", 64) * LINE
         self.memory = AxiMemories(dut, (size,) * self.columns, rng, (10, 30))
         self.class_width = max(1, (self.classes - 1).bit_length())
+        self.hold, self.limit = False, 0
         self.source = self.sink = self.fill = 1.0  # chances of a word, of ready, of a segment
         self.serial = 0
         self.forget()
@@ -65,7 +66,8 @@ class Bench:
 
     def idle(self) -> None:
         for name in ("s_valid", "s_used", "s_data", "s_last", "s_bytes_last", "s_bad", "s_class", "s_user", "m_ready", "set_dscp_valid",
-                     "set_dscp", "set_dscp_class", "s_set_valid", "s_set_class", "s_set_cycles"):  # fmt: skip
+                     "set_dscp", "set_dscp_class", "s_set_valid", "s_set_class", "s_set_cycles",
+                     "hold", "limit"):  # fmt: skip
             getattr(self.dut, f"{name}_i").value = 0
         self.memory.idle()
 
@@ -123,6 +125,7 @@ class Bench:
         self._offer()
         ready = rng.random() < self.sink
         dut.m_ready_i.value = int(ready)
+        dut.hold_i.value, dut.limit_i.value = int(self.hold), self.limit
         dut.s_set_valid_i.value = int(self.setting is not None)
         if self.setting:
             dut.s_set_class_i.value, dut.s_set_cycles_i.value = self.setting
