@@ -33,6 +33,7 @@ module pst_access_edge_core
     parameter int unsigned Flows = 0,              // flow queues behind the queues (pst_access_edge_flows); 0: a queue manager
     parameter int unsigned FlowLanes = 2,          // Flows: 1, 2 or 4
     parameter int unsigned FlowAgeCycles = 64,     // Flows: from one flow queue of a lane's walk that releases to the next, >= 1
+    parameter int unsigned Credits = 32,           // packets that may be chosen before the one at m_out is taken, >= 2
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -101,7 +102,6 @@ module pst_access_edge_core
   localparam int unsigned TimeWidth = LeastTimeWidth > 32 ? LeastTimeWidth : 32;
 
   localparam int unsigned StateWidth = $clog2(Flows != 0 ? Flows : Queues);    // of an AQM: by queue or by flow queue
-  localparam int unsigned Credits = 32;
   localparam int unsigned DoneCredits = 32;    // packets through the hierarchy that the scheduler can keep until it has told their queues
   // Stages until a verdict is there: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6. The scheduler waits so long, and with
   // a hierarchy behind it one longer than R4: a queue that comes round faster than that takes its packets, every 11 cycles, has to wait to be told.
@@ -119,6 +119,9 @@ module pst_access_edge_core
   end
   if (Flows != 0 && (!Shaping || Aqm == 2)) begin : g_bad_flows
     $error("pst_access_edge_core: Flows needs Shaping, and no AQM that judges arrivals");
+  end
+  if (Credits < 2) begin : g_bad_credits
+    $error("pst_access_edge_core: Credits is %0d, allowed: 2 and more", Credits);
   end
   if (OwnScheduler && Shaping) begin : g_bad_own
     $error("pst_access_edge_core: OwnScheduler needs Shaping = 0");
