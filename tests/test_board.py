@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.commands import app
+from penstock.designs.bridge import setting
 from penstock.errors import UserError
 from penstock.hardware import board as boards
 
@@ -25,18 +26,60 @@ def test_every_port_has_a_pin_of_its_own(name: str) -> None:
     assert len(ports) == len(set(ports)) == len(set(sites)) == 36
 
 
+@pytest.mark.parametrize(
+    "rates, words",
+    [
+        ("50", "--rates is `50`, must be two numbers of Mbit/s, to port 0 and to port 1: --rates 50,10"),
+        ("50,ten", "--rates is `50,ten`, must be two numbers"),
+        ("nan,1", "--rates is `nan,1`, must be two numbers"),
+        ("50,0.5", "a rate is 0.5 Mbit/s, allowed: 1 to 1000"),
+        ("1001,50", "a rate is 1001 Mbit/s, allowed: 1 to 1000"),
+    ],
+)
+def test_bad_rates_are_one_sentence(rates: str, words: str) -> None:
+    with pytest.raises(UserError) as error:
+        boards.parameters(boards.find("versa_ecp5"), boards.rates_of(rates))
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("bps", [1_000_000, 7_654_321, 50_000_000, 1_000_000_000])
+def test_a_setting_stands_for_its_rate(bps: int) -> None:
+    """Read back by places of pst_bridge_pkg: burst 28, exponent 6, mantissa 16, CoDel 1 + 1 + 18 + 18, quantum 14 bits from the top."""
+    value = setting.value(bps, 62_500_000)
+    assert value >> 102 == 0 and value & 16383 == 1514
+    exponent, mantissa, burst = value >> 68 & 63, value >> 52 & 65535, value >> 74
+    cycles_a_byte = mantissa * 2.0 ** (exponent - 15) / 65536
+    assert abs(cycles_a_byte / (8 * 62.5e6 / bps) - 1) < 2**-15 and burst == 0
+    tick_us = 64 / 62.5
+    assert value >> 50 & 3 == 2, "CoDel drops and does not mark"
+    assert [round((value >> place & (1 << 18) - 1) * tick_us) for place in (32, 14)] == [5_000, 100_000]
+
+
+def test_each_direction_has_its_own_rate() -> None:
+    board = boards.find("versa_ecp5")
+    both = int(str(boards.parameters(board, boards.rates_of("50,10"))["Setting"]).split("'h")[1], 16)
+    assert both >> 102 == setting.value(50_000_000, 62_500_000), "frames from port 1"
+    assert both & (1 << 102) - 1 == setting.value(10_000_000, 62_500_000), "frames from port 0"
+
+
 @pytest.mark.slow
 @pytest.mark.synthesis
+@pytest.mark.parametrize("rates", [None, "50,10"], ids=["unshaped", "shaped"])
 @pytest.mark.parametrize("name", boards.BOARDS)
-def test_the_bitstream_meets_its_timing(name: str) -> None:
-    result = CliRunner().invoke(app, ["board", name, "--build", "--seeds", "3", "--json"])
+def test_the_bitstream_meets_its_timing(name: str, rates: str | None) -> None:
+    shaped = ["--rates", rates] if rates else []
+    result = CliRunner().invoke(app, ["board", name, "--build", *shaped, "--seeds", "3", "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert [clock["required_mhz"] for clock in found["clocks"]] == [125, 125, 125]
+    assert [clock["required_mhz"] for clock in found["clocks"]] == [125, 125, 125, *([62.5] if rates else [])]
     for clock in found["clocks"]:
         assert len(clock["achieved_mhz"]) == 3
         assert min(clock["achieved_mhz"]) >= 1.05 * clock["required_mhz"], clock
     bit, svf = Path(found["bitstream"]).read_bytes(), Path(found["svf"]).read_text()
     assert b"LFE5UM5G-45F" in bit[:200]
     assert "81112043" in svf.lower().replace("0x", "")
-    assert 20 <= found["bram"] <= 24  # stores of 16 and 2 kB before, 2 and 2 kB behind the crossing, each way
+    if rates:
+        assert found["rates_bps"] == [50_000_000, 10_000_000]
+        assert 90 <= found["bram"] <= 100 and found["lut"] < 26_000
+    else:
+        assert 20 <= found["bram"] <= 24  # stores of 16 and 2 kB before, 2 and 2 kB behind the crossing, each way

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Cells of ECP5 at the pins and the PLL: ports for synthesis, what they do for simulation.
 //
-// In simulation a delay is none, the PLL passes its clock on (the test gives it 125 MHz), and an input cell shows the two halves of a
+// In simulation a delay is none, the PLL passes its clock on (the test gives it 125 MHz) and halves it, and an input cell shows the two halves of a
 // cycle at the rising edge that ends it, as the device does.
 
 (* blackbox *)
@@ -61,20 +61,25 @@ module EHXPLLL #(
     parameter string DPHASE_SOURCE = "",
     parameter string OUTDIVIDER_MUXA = "", parameter string OUTDIVIDER_MUXB = "", parameter string OUTDIVIDER_MUXC = "",
     parameter string OUTDIVIDER_MUXD = "", parameter int CLKI_DIV = 1, parameter string CLKOP_ENABLE = "", parameter int CLKOP_DIV = 1,
-    parameter int CLKOP_CPHASE = 0, parameter int CLKOP_FPHASE = 0, parameter string FEEDBK_PATH = "", parameter int CLKFB_DIV = 1
+    parameter int CLKOP_CPHASE = 0, parameter int CLKOP_FPHASE = 0, parameter string CLKOS_ENABLE = "", parameter int CLKOS_DIV = 1,
+    parameter int CLKOS_CPHASE = 0, parameter int CLKOS_FPHASE = 0, parameter string FEEDBK_PATH = "", parameter int CLKFB_DIV = 1
 ) (
     input logic CLKI, input logic CLKFB, input logic PHASESEL1, input logic PHASESEL0, input logic PHASEDIR, input logic PHASESTEP,
     input logic PHASELOADREG, input logic STDBY, input logic PLLWAKESYNC, input logic RST, input logic ENCLKOP,
-    output logic CLKOP, output logic CLKINTFB, output logic LOCK
+    output logic CLKOP, output logic CLKOS, output logic CLKINTFB, output logic LOCK
 );
 endmodule
 `else
 module versa_ecp5_pll (
     input  logic clkin,
     output logic clkout0,
+    output logic clkout1,
     output logic locked
 );
+  logic half_q = 1'b0;
+  always @(posedge clkin) half_q <= !half_q;
   assign clkout0 = clkin;
+  assign clkout1 = half_q;
   assign locked  = 1'b1;
 endmodule
 `endif

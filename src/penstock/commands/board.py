@@ -11,6 +11,9 @@ from penstock.commands import app
 def board(
     name: Annotated[str, typer.Argument(metavar="BOARD", help="versa_ecp5: the Lattice ECP5 Versa, LFE5UM5G-45F.")],
     build: Annotated[bool, typer.Option("--build", help="Synthesise, place, route and pack.")] = False,
+    rates: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Shaped queues: the rate of each to port 0 and to port 1, Mbit/s. Else unshaped.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ...; the best is packed.")] = 3,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -26,6 +29,8 @@ def board(
 
     need_checkout("board")
     chosen = boards.find(name)
+    shaped = None if rates is None else boards.rates_of(rates)
+    boards.parameters(chosen, shaped)
     if not build:
         words = f"{name}: {chosen.device}; `./penstock board {name} --build` makes its bitstream"
         print(json.dumps({"schema": boards.SCHEMA, "board": name, "device": chosen.device}) if json_output else words)
@@ -33,7 +38,7 @@ def board(
     groups.need("board", "synth", "wrappers")
     try:
         with progress_line(name) as line:
-            result = boards.build(chosen, list(range(1, seeds + 1)), line)
+            result = boards.build(chosen, list(range(1, seeds + 1)), shaped, line)
     except synth.SynthesisError as error:
         typer.echo(f"penstock: {name} cannot be built:\n{error}", err=True)
         raise typer.Exit(1) from None

