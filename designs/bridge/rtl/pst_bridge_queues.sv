@@ -72,7 +72,7 @@ module pst_bridge_queues
   always_ff @(posedge clk_i) begin
     wait_q <= wait_q + 1'b1;
     if (wait_q == '1) cfg_due_q <= 1'b1;
-    if (!cfg.valid || cfg_ready) spare_q <= free_cells > (CellWidth + 1)'(Reserve) ? free_cells - (CellWidth + 1)'(Reserve) : '0;
+    if (!cfg.valid || cfg_ready) spare_q <= 32'(free_cells) > Reserve ? (CellWidth + 1)'(32'(free_cells) - Reserve) : '0;
     if (cfg.valid && cfg_ready) begin
       cfg_queue_q <= cfg_queue_q + 1'b1;
       cfg_due_q   <= 1'b0;

@@ -33,7 +33,8 @@ def bucket(key: Key, table: list[list[list[int]]]) -> int:
 def _ip4(rng: random.Random) -> tuple[bytes, Key]:
     options = rng.choice([0, 0, 0, 1, 10])
     protocol = rng.choice([*WITH_PORTS, 1, 47, rng.randrange(256)])
-    fragment = rng.choice([0, 0, 0, 0x4000, 0x2000, 0x8000, rng.randrange(1, 0x2000), 0x2000 | rng.randrange(0x2000)])
+    later = rng.choice([rng.randrange(1, 256), 256 * rng.randrange(1, 32), rng.randrange(1, 0x2000)])
+    fragment = rng.choice([0, 0, 0, 0x4000, 0x2000, 0x8000, later, 0x2000 | later])
     source, destination, ports = rng.randbytes(4), rng.randbytes(4), rng.randbytes(4)
     header = struct.pack(">BBHHHBBH", 0x45 + options, rng.randrange(256), rng.randrange(65536), rng.randrange(65536), fragment,
                          rng.randrange(256), protocol, rng.randrange(65536))  # fmt: skip
