@@ -22,7 +22,6 @@ module pst_fq_lists_proof
     input logic [1:0]                   flow_i,
     input logic                         old_i,
     // what pst_fq_flows has found: in p3 for limits (any), in p4 for the rest
-    input logic                         pop3_i,
     input len_t                         len3_i,
     input logic                         accept_i,
     input logic                         pop_i,
@@ -89,7 +88,7 @@ module pst_fq_lists_proof
   ) u_dut (
       .clk_i, .rst_i, .init_done_o(init_done), .pool_over_i,
       .p1_valid_i(p1.valid), .p1_queue_i(p1.queue_id), .p2_flow_i(p2_q.flow),
-      .p3_op_i(p3_q.op), .p3_pop_i(pop3_i), .p3_len_i(len3_i), .p3_limit_packets_i(limit_packets_i), .p3_limit_bytes_i(limit_bytes_i),
+      .p3_op_i(p3_q.op), .p3_len_i(len3_i), .p3_limit_packets_i(limit_packets_i), .p3_limit_bytes_i(limit_bytes_i),
       .p4_valid_i(of_queue4), .p4_op_i(p4_q.op), .p4_flow_i(p4_q.flow), .p4_old_i(p4_q.old), .p4_append_i(append4), .p4_pop_i(pop4),
       .p4_rotate_i(rotate4), .p4_remove_i(remove4), .p4_len_i(len_i), .p4_bytes_i(bytes_i),
       .next_visit_o(next_visit), .next_drop_o(next_drop), .next_flow_o(next_flow), .next_old_o(next_old),

@@ -48,10 +48,18 @@ module pst_fq_flows
   typedef logic [FlowBytesWidth-1:0] bytes_t;
   typedef logic signed [CreditWidth-1:0] credit_t;
 
+  typedef enum logic [1:0] {
+    Unlisted,      // in no list, so empty
+    Idle,          // the same, and the walk has found it so
+    Empty,         // in a list, without packets
+    Backlogged
+  } state_e;
+
+  // What decides an operation is written into the word, so that the next one need not compare first: whether the flow has packets, and
+  // as the sign of credits - 1 whether they are used up.
   typedef struct packed {
-    logic    listed;
-    logic    idle;       // the walk has found it in no list
-    credit_t credits;
+    state_e  state;
+    credit_t credits;    // less one
     bytes_t  bytes;
     desc_t   tail;
   } word_t;
@@ -63,9 +71,9 @@ module pst_fq_flows
 
   word_t word, word_new, unused_word_q;
   packet_t head_r, head, next_r, p4_packet_q, p5_packet_q, p6_packet_q;
-  credit_t credit;
   bytes_t after, p4_bytes_q;
-  logic empty, spent, we, first, p4_next_we_q, p4_pop_q, p5_fetch_q, p6_fetch_q, p4_first_q, p5_first_q, p6_first_q;
+  logic signed [FlowBytesWidth:0] room;    // bytes that a flow may have before a packet comes, if the valve is closed
+  logic listed, empty, spent, we, first, p4_next_we_q, p4_pop_q, p5_fetch_q, p6_fetch_q, p4_first_q, p5_first_q, p6_first_q;
   logic p3_hit1_q, p3_hit2_q, p3_hit3_q;    // the operations one to three ahead are of the same flow
   desc_t p4_tail_q;
   flow_t p4_flow_q, p5_flow_q, p6_flow_q;
@@ -86,11 +94,12 @@ module pst_fq_flows
     if (p3_hit3_q && p6_first_q) head = p6_packet_q;
     if (p3_hit2_q && p5_first_q) head = p5_packet_q;
     if (p3_hit1_q && p4_first_q) head = p4_packet_q;
-    empty     = word.bytes == '0;
+    listed    = word.state inside {Empty, Backlogged};
+    empty     = word.state != Backlogged;
     after     = word.bytes + bytes_t'(p3_len_i);
-    credit    = word.credits + (p3_op_i == OpVisit ? credit_t'({2'b00, p3_len_i}) : '0);
+    room      = (FlowBytesWidth + 1)'(p3_quantum_i) - (FlowBytesWidth + 1)'(p3_len_i);
     // Credits that are given back have been taken from more than 0: the flow has more again.
-    spent     = word.credits <= 0 && p3_len_i == '0;
+    spent     = word.credits < 0 && p3_len_i == '0;
     word_new  = word;
     we        = 1'b0;
     accept_o  = 1'b0;
@@ -104,38 +113,37 @@ module pst_fq_flows
     len_o     = p3_op_i == OpEnqueue ? p3_len_i : head.len;
     case (p3_op_i)
       OpEnqueue: begin
-        accept_o = !(p3_valve_i && after > bytes_t'(p3_quantum_i));
-        append_o = accept_o && !word.listed;
+        accept_o = !(p3_valve_i && $signed({1'b0, word.bytes}) > room);
+        append_o = accept_o && !listed;
         if (accept_o) begin
-          we              = 1'b1;
-          bytes_o         = after;
-          word_new.listed = 1'b1;
-          word_new.idle   = 1'b0;
-          word_new.bytes  = after;
-          word_new.tail   = p3_desc_i;
-          if (!word.listed) word_new.credits = credit_t'({2'b00, p3_quantum_i});
+          we             = 1'b1;
+          bytes_o        = after;
+          word_new.state = Backlogged;
+          word_new.bytes = after;
+          word_new.tail  = p3_desc_i;
+          if (!listed) word_new.credits = credit_t'({2'b00, p3_quantum_i}) - credit_t'(1);
         end
       end
       OpAsk: begin
-        release_o = !word.listed && word.idle;
-        if (!word.listed) begin
-          we            = 1'b1;
-          word_new.idle = 1'b1;
+        release_o = word.state == Idle;
+        if (!listed) begin
+          we             = 1'b1;
+          word_new.state = Idle;
         end
       end
       OpVisit: begin
         we               = 1'b1;
-        word_new.credits = credit;
+        word_new.credits = word.credits + credit_t'({2'b00, p3_len_i});
         if (spent) begin
           word_new.credits = word.credits + credit_t'({2'b00, p3_quantum_i});
           rotate_o         = 1'b1;
         end else if (empty) begin
           rotate_o = !p3_old_i;
           remove_o = p3_old_i;
-          if (p3_old_i) word_new.listed = 1'b0;
+          if (p3_old_i) word_new.state = Unlisted;
         end else begin
           pop_o            = 1'b1;
-          word_new.credits = credit - credit_t'({2'b00, head.len});
+          word_new.credits = word.credits + (credit_t'({2'b00, p3_len_i}) - credit_t'({2'b00, head.len}));
         end
       end
       OpDrop: begin
@@ -146,6 +154,7 @@ module pst_fq_flows
     endcase
     if (pop_o) begin
       word_new.bytes = word.bytes - bytes_t'(head.len);
+      word_new.state = word.bytes == bytes_t'(head.len) ? Empty : Backlogged;
       bytes_o        = word_new.bytes;
     end
     if (!p3_valid_i) begin
@@ -217,8 +226,10 @@ module pst_fq_flows
     p5_pop_q <= p4_pop_q;
     p6_pop_q <= p5_pop_q;
     if (!rst_i) begin
-      if (p3_valid_i && p3_op_i == OpVisit) a_visited_is_listed : assert (word.listed) else $error("a flow in no list is visited");
+      if (p3_valid_i && p3_op_i == OpVisit) a_visited_is_listed : assert (listed) else $error("a flow in no list is visited");
       if (p3_valid_i && p3_op_i == OpEnqueue) a_quantum : assert (p3_quantum_i != '0) else $error("a quantum of 0");
+      if (p3_valid_i) a_state_is_that_of_bytes : assert (empty == (word.bytes == '0))
+      else $error("a flow that is empty has bytes, or another has none");
       if (pop_o) begin
         a_head_is_whole : assert (bytes_t'(head.len) <= word.bytes && head.len != '0) else $error("a head is longer than its flow");
         a_pops_are_apart : assert (!(p4_pop_q && p4_flow_q == p3_flow_i) && !(p5_pop_q && p5_flow_q == p3_flow_i)

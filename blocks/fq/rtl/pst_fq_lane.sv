@@ -241,7 +241,7 @@ module pst_fq_lane
   setting_t setting3, setting4_q;
   queue_t p1_queue;      // whose words are read: of the operation, or of a look where there is none
   logic look1, look2_q, look3_q, look4_q;
-  logic valve3, p5_far_q, p5_far_we_q;
+  logic valve3, far5, p5_we_q;
   queue_t p5_queue_q;
   logic accept3, append3, pop3, rotate3, remove3, release3;
   desc_t desc3;
@@ -273,7 +273,7 @@ module pst_fq_lane
       .Width(1), .Depth(Queues), .Style(RamStyle)
   ) u_valve (
       .clk_i,
-      .we_i(walk || p5_far_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(!walk && p5_far_q),
+      .we_i(walk || p5_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(!walk && far5),
       .re_i(1'b1), .raddr_i(p1_q.queue_id), .rdata_o(valve3)
   );
 
@@ -291,7 +291,7 @@ module pst_fq_lane
   // --- p4: lists of the queue
 
   logic accept4_q, append4_q, pop4_q, rotate4_q, remove4_q, release4_q, of_queue4;
-  logic next_visit4, next_drop4, next_old4, new_any4, more4, far4;
+  logic next_visit4, next_drop4, next_old4, new_any4, more4;
   flow_t next_flow4, new_head4;
   logic [PacketsWidth-1:0] total_q, packets4;
   logic [QueueBytesWidth-1:0] bytes4;
@@ -322,12 +322,12 @@ module pst_fq_lane
   ) u_lists (
       .clk_i, .rst_i, .init_done_o(lists_done), .pool_over_i,
       .p1_valid_i((p1_q.valid && p1_q.op != OpAsk) || look1), .p1_queue_i(p1_queue), .p2_flow_i(p2_q.flow),
-      .p3_op_i(p3_q.op), .p3_pop_i(pop3), .p3_len_i(len3), .p3_limit_packets_i(setting3.packets), .p3_limit_bytes_i(setting3.bytes),
+      .p3_op_i(p3_q.op), .p3_len_i(len3), .p3_limit_packets_i(setting3.packets), .p3_limit_bytes_i(setting3.bytes),
       .p4_valid_i(of_queue4), .p4_op_i(p4_q.op), .p4_flow_i(p4_q.flow), .p4_old_i(p4_q.old),
       .p4_append_i(append4_q), .p4_pop_i(pop4_q), .p4_rotate_i(rotate4_q), .p4_remove_i(remove4_q),
       .p4_len_i(p4_q.len), .p4_bytes_i(p4_bytes_q),
       .next_visit_o(next_visit4), .next_drop_o(next_drop4), .next_flow_o(next_flow4), .next_old_o(next_old4),
-      .new_any_o(new_any4), .new_head_o(new_head4), .more_o(more4), .far_o(far4), .packets_o(packets4), .bytes_o(bytes4)
+      .new_any_o(new_any4), .new_head_o(new_head4), .more_o(more4), .far_o(far5), .packets_o(packets4), .bytes_o(bytes4)
   );
 
   // What is more than the widths of a queue's limits hold is their largest number.
@@ -360,8 +360,7 @@ module pst_fq_lane
     drop_desc_q <= p4_q.desc;
     drop_len_q  <= p4_q.len;
     p5_queue_q  <= p4_q.queue_id;
-    p5_far_we_q <= of_queue4;
-    p5_far_q    <= far4;
+    p5_we_q     <= of_queue4;
     p5_more_q   <= more4;
     new_any_q   <= new_any4;
     new_head_q  <= new_head4;
@@ -377,7 +376,7 @@ module pst_fq_lane
       busy_q             <= 1'b0;
       staged_we_q        <= 1'b0;
       drop_we_q          <= 1'b0;
-      p5_far_we_q        <= 1'b0;
+      p5_we_q            <= 1'b0;
       ev_valid_o         <= 1'b0;
       total_q            <= '0;
     end
@@ -427,7 +426,7 @@ module pst_fq_lane
       .Width(1), .Depth(Queues), .Style(RamStyle)
   ) u_more (
       .clk_i,
-      .we_i(walk || p5_far_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(!walk && p5_more_q),
+      .we_i(walk || p5_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(!walk && p5_more_q),
       .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(more2)
   );
 
@@ -435,7 +434,7 @@ module pst_fq_lane
       .Width(1 + FlowWidth), .Depth(Queues), .Style(RamStyle)
   ) u_newest (
       .clk_i,
-      .we_i(walk || p5_far_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(walk ? '0 : {new_any_q, new_head_q}),
+      .we_i(walk || p5_we_q), .waddr_i(walk ? walk_queue : p5_queue_q), .wdata_i(walk ? '0 : {new_any_q, new_head_q}),
       .re_i(1'b1), .raddr_i(d2_queue_q), .rdata_o({new_any_d4, new_head_d4})
   );
 

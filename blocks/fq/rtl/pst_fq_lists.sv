@@ -23,8 +23,7 @@ module pst_fq_lists
     input  logic [     QueueIdWidth-1:0] p1_queue_i,
     input  logic [        FlowWidth-1:0] p2_flow_i,
     input  op_e                          p3_op_i,
-    input  logic                         p3_pop_i,         // what pst_fq_flows says of it
-    input  len_t                         p3_len_i,
+    input  len_t                         p3_len_i,         // of the packet that comes, or of the head
     input  logic [LimitPacketsWidth-1:0] p3_limit_packets_i,
     input  logic [  LimitBytesWidth-1:0] p3_limit_bytes_i,
     input  logic                         p4_valid_i,       // of a queue
@@ -42,11 +41,11 @@ module pst_fq_lists
     output logic                         next_drop_o,
     output logic [        FlowWidth-1:0] next_flow_o,
     output logic                         next_old_o,
-    // the new list, and whether the queue is far above its limit
+    // the new list
     output logic                         new_any_o,
     output logic [        FlowWidth-1:0] new_head_o,
     output logic                         more_o,           // packets are left in it
-    output logic                         far_o,
+    output logic                         far_o,            // in p5: the queue is far above its limit
     // what its word said before, in p4, for a look that came with p1_valid_i and is no operation
     output logic [     PacketsWidth-1:0] packets_o,
     output logic [  QueueBytesWidth-1:0] bytes_o
@@ -73,21 +72,21 @@ module pst_fq_lists
     logic [FlowBytesWidth-1:0] fat_bytes;
   } word_t;
 
-  // From how many packets and bytes on a queue is above its limit, or far above it, once the operation has changed them.
-  typedef logic [LimitPacketsWidth:0] from_packets_t;
-  typedef logic signed [QueueBytesWidth:0] from_bytes_t;
+  // The most packets and bytes that a queue may have before the operation, to be within its limit after it.
+  typedef logic signed [LimitPacketsWidth+1:0] most_packets_t;
+  typedef logic signed [QueueBytesWidth:0] most_bytes_t;
 
   typedef struct packed {
-    from_packets_t packets;
-    from_packets_t far_packets;
-    from_bytes_t   bytes;
-    from_bytes_t   far_bytes;
-  } from_t;
+    most_packets_t packets;
+    most_bytes_t   bytes;
+  } bound_t;
 
-  from_t from, p4_from_q;
+  bound_t p4_changed_q, p4_same_q, bound, p5_far_q;
   word_t word, word_new, unused_word_q;
   logic link_we, over, same_flow, fat_left;
   flow_t link_waddr, link_r;
+  logic [PacketsWidth-1:0] p5_packets_q;
+  bytes_t p5_bytes_q;
 
   pst_ram_modify #(
       .Width($bits(word_t)), .Depth(Queues), .Style(RamStyle)
@@ -107,18 +106,25 @@ module pst_fq_lists
       .re_i(1'b1), .raddr_i(p2_flow_i), .rdata_o(link_r)
   );
 
-  // packets + 1 > limit, packets - 1 > limit, packets > limit; the same with bytes: sums that need no word of the queue
-  always_comb begin
-    from.packets     = from_packets_t'(p3_limit_packets_i) + (p3_op_i == OpEnqueue ? from_packets_t'(0) : p3_pop_i ? from_packets_t'(2)
-                                                              : from_packets_t'(1));
-    from.far_packets = from.packets + from_packets_t'(SlackPackets);
-    from.bytes       = from_bytes_t'(p3_limit_bytes_i) + from_bytes_t'(1);
-    if (p3_op_i == OpEnqueue) from.bytes -= from_bytes_t'(p3_len_i);
-    else if (p3_pop_i) from.bytes += from_bytes_t'(p3_len_i);
-    from.far_bytes   = from.bytes + from_bytes_t'(SlackBytes);
+  // p3: bounds for an operation that brings or takes a packet, and for one that does not; which of them it is comes out late.
+  // p5: the same with slack, from registers.
+  always_ff @(posedge clk_i) begin
+    p4_same_q.packets    <= most_packets_t'(p3_limit_packets_i);
+    p4_same_q.bytes      <= most_bytes_t'(p3_limit_bytes_i);
+    p4_changed_q.packets <= most_packets_t'(p3_limit_packets_i) + (p3_op_i == OpEnqueue ? most_packets_t'(-1) : most_packets_t'(1));
+    p4_changed_q.bytes   <= p3_op_i == OpEnqueue ? most_bytes_t'(p3_limit_bytes_i) - most_bytes_t'(p3_len_i)
+                                                 : most_bytes_t'(p3_limit_bytes_i) + most_bytes_t'(p3_len_i);
+    p5_far_q.packets     <= bound.packets + most_packets_t'(SlackPackets);
+    p5_far_q.bytes       <= bound.bytes + most_bytes_t'(SlackBytes);
+    p5_packets_q         <= word.packets;
+    p5_bytes_q           <= word.bytes;
   end
 
-  always_ff @(posedge clk_i) p4_from_q <= from;
+  function automatic logic above(logic [PacketsWidth-1:0] packets, bytes_t bytes, bound_t most);
+    return int'(packets) > int'($signed(most.packets)) || $signed({1'b0, bytes}) > $signed(most.bytes);
+  endfunction
+
+  assign far_o = above(p5_packets_q, p5_bytes_q, p5_far_q);
 
   always_comb begin
     word_new     = word;
@@ -142,8 +148,8 @@ module pst_fq_lists
       word_new.fat_flow  = p4_flow_i;
       word_new.fat_bytes = p4_bytes_i;
     end
-    over     = 32'(word.packets) >= 32'(p4_from_q.packets) || from_bytes_t'(word.bytes) >= $signed(p4_from_q.bytes) || pool_over_i;
-    far_o    = 32'(word.packets) >= 32'(p4_from_q.far_packets) || from_bytes_t'(word.bytes) >= $signed(p4_from_q.far_bytes);
+    bound    = p4_op_i == OpEnqueue || p4_pop_i ? p4_changed_q : p4_same_q;
+    over     = above(word.packets, word.bytes, bound) || pool_over_i;
     fat_left = p4_bytes_i != '0 || (!same_flow && word.fat_bytes != '0);
 
     case (p4_op_i)
