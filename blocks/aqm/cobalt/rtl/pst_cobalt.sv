@@ -287,26 +287,16 @@ module pst_cobalt
 
   // --- stages 2 to 8: the control law, and the write
 
-  localparam int unsigned LowWidth = 18;    // what one multiplier takes
+  logic [IntervalWidth:0] twice;    // interval / sqrt(count), with a bit behind the point
+  logic [IntervalWidth:0] step;     // rounded to nearest
 
-  logic [27:0] inverse;
-  logic [2:0] shift, shift_q;
-  logic [IntervalWidth+LowWidth-1:0] low_q;
-  logic [IntervalWidth+27-LowWidth:0] high_q;
-  logic [IntervalWidth+27:0] product;
-  logic [IntervalWidth:0] twice_q;    // interval / sqrt(count), with a bit behind the point
-  logic [IntervalWidth:0] step;       // rounded to nearest
-
-  pst_inverse_sqrt u_inverse_sqrt (
+  pst_control_law #(.IntervalWidth(IntervalWidth)) u_control_law (
       .clk_i,
-      .count_i   (law_count_q),
-      .mantissa_o(inverse),
-      .shift_o   (shift)
+      .count_i(law_count_q), .interval_i(late_q[6].interval), .apply_i(late_q[7].law), .twice_o(twice)
   );
 
   always_comb begin
-    product = {high_q, LowWidth'(0)} + (IntervalWidth + 28)'(low_q);
-    step    = (twice_q + 1'b1) >> 1;
+    step                  = (twice + 1'b1) >> 1;
     write_state           = late_q[8].state;
     write_state.drop_next = late_q[8].overtake && late_q[8].lag > TimeWidth'(step) ? late_q[8].now : late_q[8].base + TimeWidth'(step);
   end
@@ -320,10 +310,6 @@ module pst_cobalt
     law_count_q <= op_q.cfg.enable ? judgement.count : '0;
     late_q[3]   <= late;
     for (int i = 4; i <= 8; i++) late_q[i] <= late_q[i-1];
-    high_q    <= late_q[6].interval * inverse[27:LowWidth];
-    low_q     <= late_q[6].interval * inverse[LowWidth-1:0];
-    shift_q   <= shift;
-    twice_q   <= late_q[7].law ? (IntervalWidth + 1)'(product >> (6'd26 + 6'(shift_q))) : '0;
 
     m_deq_verdict_valid_o <= op_q.valid;
     m_deq_verdict_queue_o <= op_q.queue_id;

@@ -341,27 +341,17 @@ module pst_codel
 
   // --- stages 2 to 8: the control law, and the write
 
-  localparam int unsigned LowWidth = 18;    // what one multiplier takes
-
-  logic [27:0] inverse;
-  logic [2:0] shift, shift_q;
-  logic [SettingWidth+LowWidth-1:0] low_q;
-  logic [SettingWidth+27-LowWidth:0] high_q;
-  logic [SettingWidth+27:0] product;
-  logic [SettingWidth:0] twice_q;    // interval / sqrt(count), with a bit behind the point
+  logic [SettingWidth:0] twice;    // interval / sqrt(count), with a bit behind the point
   logic [TimeWidth:0] step;
 
-  pst_inverse_sqrt u_inverse_sqrt (
+  pst_control_law #(.IntervalWidth(SettingWidth)) u_control_law (
       .clk_i,
-      .count_i   (law_count_q),
-      .mantissa_o(inverse),
-      .shift_o   (shift)
+      .count_i(law_count_q), .interval_i(late_q[6].interval), .apply_i(late_q[7].law), .twice_o(twice)
   );
 
   // The step is rounded to nearest: its last bit is the carry of the sum. Negative, both are inverted: -(a + b) = ~a + !b for a bit b.
   always_comb begin
-    product = {high_q, LowWidth'(0)} + (SettingWidth + 28)'(low_q);
-    step    = (TimeWidth + 1)'(twice_q);
+    step = (TimeWidth + 1)'(twice);
     if (late_q[8].back) step = ~step;
     write_state           = late_q[8].state;
     write_state.drop_next = TimeWidth'(({late_q[8].base, 1'b1} + step) >> 1);
@@ -374,10 +364,6 @@ module pst_codel
     law_count_q <= law_count;
     late_q[3]   <= late;
     for (int i = 4; i <= 8; i++) late_q[i] <= late_q[i-1];
-    high_q    <= late_q[6].interval * inverse[27:LowWidth];
-    low_q     <= late_q[6].interval * inverse[LowWidth-1:0];
-    shift_q   <= shift;
-    twice_q   <= late_q[7].law ? (SettingWidth + 1)'(product >> (6'd26 + 6'(shift_q))) : '0;
 
     m_deq_verdict_valid_o <= op_q.valid;
     m_deq_verdict_queue_o <= op_q.queue_id;

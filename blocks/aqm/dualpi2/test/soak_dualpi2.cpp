@@ -8,61 +8,38 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
-#include <map>
 #include <memory>
-#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "Vtop.h"
 #include "aqm/dualpi2/model/dualpi2.hpp"
-#include "verilated.h"
+#include "aqm/test/soak.hpp"
 
 namespace {
 
-[[noreturn]] void fail(uint64_t cycle, const std::string& what) {
-    std::printf("cycle %" PRIu64 ": %s\n", cycle, what.c_str());
-    std::exit(1);
-}
-
-class Bench {
+class Bench final : public penstock::soak::Bench {
   public:
-    explicit Bench(std::map<std::string, uint64_t> a) : args(std::move(a)), rng(args["seed"]), queues(args["queues"]) {}
+    using penstock::soak::Bench::Bench;
 
-    void run() {
-        const uint64_t rounds = args["resets"] + 1;
-        for (uint64_t round = 0; round < rounds; round++) {
-            reset();
-            const uint64_t until = operations + args["operations"] / rounds;
-            while (operations < until) cycle();
-        }
+  private:
+    static constexpr int kReadAhead = 7;  // cycles between the update's reading and its writing
+    static constexpr uint64_t kOne = uint64_t{1} << 32;
+
+    void report() const override {
         std::printf("operations=%" PRIu64 " cycles=%" PRIu64 " updates=%" PRIu64 " cpass=%" PRIu64 " cmark=%" PRIu64 " cdrop=%" PRIu64
                     " lpass=%" PRIu64 " lmark=%" PRIu64 " ldrop=%" PRIu64 " saturated=%" PRIu64 "\n",
                     operations, now, updates, verdicts[0][0], verdicts[0][1], verdicts[0][2], verdicts[1][0], verdicts[1][1],
                     verdicts[1][2], saturated);
     }
 
-  private:
-    static constexpr int kReadAhead = 7;  // cycles between the update's reading and its writing
-    static constexpr uint64_t kOne = uint64_t{1} << 32;
-
-    int64_t tick() const { return static_cast<int64_t>(now / args.at("tick")); }
-
-    void reset() {
-        top->rst_i = 1;
-        top->s_look_valid_i = top->s_take_valid_i = top->s_cfg_valid_i = 0;
-        for (int i = 0; i < 3; i++) step();
-        top->rst_i = 0;
-        while (!top->init_done_o) step();
+    void reset() override {
+        restart();
         begun = tick();
-        model = std::make_unique<penstock::DualPi2>(queues, args["alpha"], args["beta"], args["coupling"], args["ramp"],
-                                                    static_cast<int>(args["width"]));
+        model = std::make_unique<penstock::DualPi2>(queues, args["alpha"], args["beta"], args["coupling"], args["ramp"], width);
         events.clear();
         taken.clear();
-        expected.clear();
         level.assign(queues, 0);
         target.assign(queues, 1);
         ready.assign(queues, 0);
@@ -74,7 +51,7 @@ class Bench {
     }
 
     void configure(uint32_t queue) {
-        const uint32_t span = 1u << (args["width"] - 8);
+        const uint32_t span = 1u << (width - 8);
         penstock::DualPi2Setting s;
         s.enable = rng() % 16 != 0;
         s.ecn = rng() % 8 != 0;
@@ -88,10 +65,9 @@ class Bench {
         target[queue] = queue % 2 ? s.threshold + (1u << args["ramp"]) / 2 : s.target;
     }
 
-    void cycle() {
-        const int64_t longest = (int64_t{1} << args["width"]) - 1;
+    void cycle() override {
         if (!top->s_cfg_valid_i && rng() % 1000 < args["settings"]) configure(rng() % queues);
-        top->now_i = static_cast<uint64_t>(tick()) & longest;
+        top->now_i = static_cast<uint64_t>(tick() & (range() - 1));
         top->s_look_valid_i = 0;
         top->eval();
 
@@ -110,7 +86,7 @@ class Bench {
             updated[pair]++;
             updates++;
             const int64_t due = (tick() - begun) / static_cast<int64_t>(args["update"]);
-            if (updated[pair] > due || updated[pair] + 1 < due) fail(now, "pair " + std::to_string(pair) + " is updated out of turn");
+            if (updated[pair] > due || updated[pair] + 1 < due) fail("pair " + std::to_string(pair) + " is updated out of turn");
         }
 
         if (rng() % 1000 >= args["idle"]) look();
@@ -126,16 +102,7 @@ class Bench {
             taken.pop_front();
         }
         std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.cycle < b.cycle; });
-        top->eval();
-        if (!expected.empty() && expected.front().due == now) {
-            const auto e = expected.front();
-            expected.pop_front();
-            if (!top->m_deq_verdict_valid_o || top->m_deq_verdict_queue_o != e.queue || top->m_deq_verdict_o != e.verdict)
-                fail(now, "queue " + std::to_string(e.queue) + ": verdict " + std::to_string(top->m_deq_verdict_o) + ", model " +
-                              std::to_string(e.verdict));
-        } else if (top->m_deq_verdict_valid_o) {
-            fail(now, "a verdict without a departure");
-        }
+        compare();
         step();
         top->s_cfg_valid_i = 0;
     }
@@ -145,7 +112,7 @@ class Bench {
         const uint32_t queue = rng() % queues;
         if (ready[queue] > now) return;
         ready[queue] = now + args["spacing"];
-        const int64_t longest = (int64_t{1} << args["width"]) - 1;
+        const int64_t longest = range() - 1;
         const bool l4s = queue % 2, is_taken = rng() % 16 != 0;
         int64_t& l = level[queue];
         // The delay of a Classic queue wanders above its target for a time, then below; that of an L4S queue about its ramp, and far above.
@@ -168,16 +135,6 @@ class Bench {
         operations++;
     }
 
-    void step() {
-        top->now_i = static_cast<uint64_t>(tick()) & ((int64_t{1} << args["width"]) - 1);
-        top->clk_i = 0;
-        top->eval();
-        top->clk_i = 1;
-        top->eval();
-        if (Verilated::gotFinish()) fail(now, "assertion");
-        now++;
-    }
-
     struct Event {  // a setting or a departure, and the cycle in which it is written
         uint64_t cycle;
         uint32_t queue;
@@ -194,22 +151,11 @@ class Bench {
         uint32_t left;
         bool ect;
     };
-    struct Verdict {
-        uint64_t due;
-        uint32_t queue;
-        int verdict;
-    };
-
-    std::unique_ptr<Vtop> top = std::make_unique<Vtop>();
-    std::map<std::string, uint64_t> args;
-    std::mt19937 rng;
-    uint32_t queues;
-    uint64_t now = 0, operations = 0, updates = 0, saturated = 0, verdicts[2][3] = {};
+    uint64_t updates = 0, saturated = 0, verdicts[2][3] = {};
     int64_t begun = 0;
     std::unique_ptr<penstock::DualPi2> model;
     std::deque<Event> events;
     std::deque<Taken> taken;
-    std::deque<Verdict> expected;
     std::vector<int64_t> level, updated, target;
     std::vector<uint64_t> ready;
 };
@@ -217,11 +163,6 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::map<std::string, uint64_t> args;
-    for (int i = 1; i < argc; i++) {
-        const char* equals = std::strchr(argv[i], '=');
-        if (equals) args[std::string(argv[i], equals - argv[i])] = std::strtoull(equals + 1, nullptr, 10);
-    }
-    Bench(std::move(args)).run();
+    Bench(penstock::soak::arguments(argc, argv)).run();
     return 0;
 }
