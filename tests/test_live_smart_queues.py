@@ -5,6 +5,12 @@ Two flows of 64 share one of 1,024 buckets with a probability of 87 %, in the de
 are about flows with buckets of their own. So the kernel has 65,536 buckets here. The device keeps its 1,024: the test draws a key with
 which the call and the pings, whose ports are known, meet no busy flow, or repeats the run; downloads that share a bucket are counted,
 printed, and left out of Jain's index.
+
+A device's queue chooses a packet when the one before it has left (blocks/fq/README.md, "Order"), and pays for it after it has left; the
+kernel's token bucket has chosen one packet, too, but it has paid before it leaves. So a call may wait for one packet more. Beside few
+downloads that is much of a delay below a millisecond, and one packet's time is allowed beside the 1.2 times. Beside 64 none is: a round of
+them takes 32 ms, a call sends every 20, so every second packet finds its flow in the list of old ones and waits for some 12 ms, with both
+alike. The median of such delays is one or the other by chance; their mean is compared.
 """
 
 import json
@@ -34,6 +40,7 @@ SERVER, HOME = "10.0.1.1", "10.0.2.2"
 VOICE_PORT = 16386  # of the second application
 PROPAGATION_MS = 10.0
 SETTLED_S = 5.0
+PACKET_MS = 1514 * 8 / 24_000  # a full one at 24 Mbit/s
 TRIES = 4
 MOST_LATE_MS = 3.0  # of a machine that tells delays of a millisecond or two apart, by the median
 WITHOUT = (
@@ -86,20 +93,20 @@ def play(place: Path, flows: int, key: int) -> dict[str, dict[str, Any]]:
     return {one["name"]: one["result"] for one in json.loads(done.stdout)["rounds"]}
 
 
-def waits(application: dict[str, Any], propagation_ms: float) -> float:
-    """The median of what a sparse flow waited beside the way's own delay, once the downloads are under way."""
+def waits(application: dict[str, Any], propagation_ms: float) -> list[float]:
+    """What packets of a sparse flow waited beside the way's own delay, ms, once the downloads are under way."""
     over = application["over_time"]
     seen = zip(over["time_s"], over["delay_ms"], strict=True)
     late = [delay - propagation_ms for at, delay in seen if at > SETTLED_S and delay is not None]
     assert len(late) > 50
-    return float(np.median(late))
+    return late
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(WITHOUT is not None, reason=f"no FQ-CoDel of the Linux kernel here: {WITHOUT}")
 @pytest.mark.parametrize("flows", [1, 4, 16, 64])
 def test_sparse_flows_wait_no_longer_than_with_the_kernel(tmp_path: Path, flows: int) -> None:
-    """The call's queueing delay is at most 1.2 times that with the kernel; downloads share alike, by Jain's index 0.99 of those alone."""
+    """The call waits at most 1.2 times as long as with the kernel (above); downloads share alike, by Jain's index 0.99 of those alone."""
     engine.module()
     rng = random.Random(seed())
     print(f"PENSTOCK_SEED={seed()}")
@@ -121,7 +128,8 @@ def test_sparse_flows_wait_no_longer_than_with_the_kernel(tmp_path: Path, flows:
         rows = [row for row in result["flows"] if row["application"] == "downloads"]
         alone = [row["bytes"] for row, bucket in zip(rows, busy, strict=True) if name != "FQ-CoDel" or shared[bucket] == 1]
         jain = sum(alone) ** 2 / (len(alone) * sum(one * one for one in alone))
-        figures[name] = waits(by["call"], PROPAGATION_MS), jain
+        delays = waits(by["call"], PROPAGATION_MS)
+        figures[name] = float(np.mean(delays) if flows == 64 else np.median(delays)), jain
         print(f"{name}: {flows} downloads, {len(alone)} alone in their buckets, Jain's index {jain:.4f} of these, "
               f"{by['downloads']['jain']} of all; the call waits {figures[name][0]:.3f} ms")  # fmt: skip
     ours, kernels = figures["FQ-CoDel"], figures["kernel FQ-CoDel"]
@@ -130,4 +138,4 @@ def test_sparse_flows_wait_no_longer_than_with_the_kernel(tmp_path: Path, flows:
     print(f"ratio of delays {ours[0] / kernels[0]:.3f}, frames let go late at 99 %: {late:.2f} ms")
     if late > MOST_LATE_MS:
         pytest.skip(f"Jain's index holds; this machine is too busy for delays: frames are {late:.1f} ms late at 99 %")
-    assert ours[0] <= 1.2 * kernels[0]
+    assert ours[0] <= 1.2 * kernels[0] + (0 if flows == 64 else PACKET_MS)
