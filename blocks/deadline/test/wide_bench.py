@@ -85,7 +85,7 @@ class Bench:
 
     def _offer(self) -> None:
         """The next word: frames follow each other, some segments are not used."""
-        dut, rng = self.dut, self.rng
+        rng = self.rng
         if self.word is None and self.input and rng.random() < self.source:
             self.word = []
             for _ in range(self.columns):
@@ -99,41 +99,41 @@ class Bench:
                 if last:
                     self.input.popleft()
                     self.at = 0
-            fields = {"used": (1, 0), "data": (512, 0), "last": (1, 0), "bytes_last": (7, 0), "bad": (1, 0),
-                      "class": (self.class_width, 0), "user": (16, 0)}  # fmt: skip
-            words = dict.fromkeys(fields, 0)
-            for s, segment in enumerate(self.word):
-                values = {name: rng.getrandbits(width) for name, (width, _) in fields.items()}
-                values["used"], values["class"] = int(segment is not None), rng.randrange(self.classes)
-                if segment:
-                    frame, at, last = segment
-                    piece = frame.data[at * LINE : (at + 1) * LINE]
-                    values.update(last=int(last), data=int.from_bytes(piece + rng.randbytes(LINE - len(piece)), "little"))
-                    if at == 0:
-                        values.update({"class": frame.class_id, "user": frame.user})
-                    if last:
-                        values.update(bytes_last=len(piece), bad=int(frame.bad))
-                for name, (width, _) in fields.items():
-                    words[name] |= values[name] << width * s
-            for name, value in words.items():
-                getattr(dut, f"s_{name}_i").value = value
-        dut.s_valid_i.value = int(self.word is not None)
+            self._word_pins(self.word)
+
+    def _word_pins(self, word: list[tuple[Frame, int, bool] | None]) -> None:
+        """Put a word at the pins, with noise where nothing is looked at."""
+        rng = self.rng
+        fields = {"used": (1, 0), "data": (512, 0), "last": (1, 0), "bytes_last": (7, 0), "bad": (1, 0),
+                  "class": (self.class_width, 0), "user": (16, 0)}  # fmt: skip
+        words = dict.fromkeys(fields, 0)
+        for s, segment in enumerate(word):
+            values = {name: rng.getrandbits(width) for name, (width, _) in fields.items()}
+            values["used"], values["class"] = int(segment is not None), rng.randrange(self.classes)
+            if segment:
+                frame, at, last = segment
+                piece = frame.data[at * LINE : (at + 1) * LINE]
+                values.update(last=int(last), data=int.from_bytes(piece + rng.randbytes(LINE - len(piece)), "little"))
+                if at == 0:
+                    values.update({"class": frame.class_id, "user": frame.user})
+                if last:
+                    values.update(bytes_last=len(piece), bad=int(frame.bad))
+            for name, (width, _) in fields.items():
+                words[name] |= values[name] << width * s
+        for name, value in words.items():
+            getattr(self.dut, f"s_{name}_i").value = value
 
     async def cycle(self) -> None:
         dut, rng = self.dut, self.rng
         await FallingEdge(dut.clk_i)
         self._offer()
         ready = rng.random() < self.sink
-        dut.m_ready_i.value = int(ready)
-        dut.hold_i.value, dut.limit_i.value = int(self.hold), self.limit
-        dut.s_set_valid_i.value = int(self.setting is not None)
-        if self.setting:
-            dut.s_set_class_i.value, dut.s_set_cycles_i.value = self.setting
+        self._drive(ready)
         await ReadOnly()
         self.now = int(dut.now_o.value) - self.start & MASK32
         self._events()
         self._sending(ready)
-        if self.word is not None and int(dut.s_ready_o.value):
+        if self.word is not None and int(getattr(dut, self.ready_pin).value):
             for segment in self.word:
                 if segment and segment[1] == 0:
                     segment[0].arrived = self.now
@@ -143,6 +143,17 @@ class Bench:
         if self.setting and int(dut.s_set_ready_o.value):
             self.of[self.setting[0]].waits.add(self.setting[1])
             self.setting = None
+
+    ready_pin = "s_ready_o"
+
+    def _drive(self, ready: bool) -> None:
+        dut = self.dut
+        dut.s_valid_i.value = int(self.word is not None)
+        dut.m_ready_i.value = int(ready)
+        dut.hold_i.value, dut.limit_i.value = int(self.hold), self.limit
+        dut.s_set_valid_i.value = int(self.setting is not None)
+        if self.setting:
+            dut.s_set_class_i.value, dut.s_set_cycles_i.value = self.setting
 
     def _fields(self, name: str, *fields: tuple[str, int]) -> list[list[int]]:
         valid = getattr(self.dut, f"ev_{name}_valid_o").value.to_unsigned()
@@ -161,12 +172,10 @@ class Bench:
             self.of[class_id].losses.append((self.now, frames, size, not lost))
 
     def _sending(self, ready: bool) -> None:
-        dut = self.dut
-        if not int(dut.m_valid_o.value):
+        words = self._words_out()
+        if words is None:
             assert not any(self.held), "an offer is taken back"
             return
-        names = ("used", "data", "first", "last", "bytes_last", "class", "deadline", "user")
-        words = {name: getattr(dut, f"m_{name}_o").value.to_unsigned() for name in names}
         if self.apart:
             for s in range(self.columns):
                 own = {name: value >> s * self._width(name) & (1 << self._width(name)) - 1 for name, value in words.items()}
@@ -176,6 +185,13 @@ class Bench:
         if ready:
             self.count["words"] += 1
             self.count["segments"] += words["used"].bit_count()
+
+    def _words_out(self) -> dict[str, int] | None:
+        """Return what is offered, by the names of the ports."""
+        if not int(self.dut.m_valid_o.value):
+            return None
+        names = ("used", "data", "first", "last", "bytes_last", "class", "deadline", "user")
+        return {name: getattr(self.dut, f"m_{name}_o").value.to_unsigned() for name in names}
 
     def _width(self, name: str) -> int:
         return {"data": 512, "bytes_last": 7, "class": self.class_width, "deadline": 32, "user": 16}.get(name, 1)
