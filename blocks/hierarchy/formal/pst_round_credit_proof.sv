@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_round_credit: what a subscriber may still send of a class is exact, in bytes, through any number of rounds and packets; a
 // quantum of its weight once in a round; a pick goes exactly when the credit is positive then; four quanta are never kept; credit never
-// wraps.
+// wraps. It is said whether a quantum covers what is owed after the operation.
 //
 // One subscriber, any, is followed: beside the hardware stand its words, with credit as a wide number. A pick changes one of them in its cycle 6:
 // that of its class, or if there is none that of its queue's number. What an operation finds (`found*_q`) is of its cycle 0. The invariant says how
@@ -51,7 +51,7 @@ module pst_round_credit_proof
     class_t  cls;
   } word_t;
 
-  logic go, credit_left, left_credit, more, init_done;
+  logic go, credit_left, front, left_front, far, left_credit, more, covered, init_done;
   round_t round_last;
 
   pst_round_credit #(
@@ -61,7 +61,8 @@ module pst_round_credit_proof
       .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
       .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_round_i(op_round_i),
       .s_op_picked_i(op_picked_i), .s_op_len_i(op_len_i),
-      .go_o(go), .round_o(round_last), .credit_o(credit_left), .left_credit_o(left_credit), .more_o(more), .init_done_o(init_done)
+      .go_o(go), .round_o(round_last), .credit_o(credit_left), .front_o(front), .left_front_o(left_front), .far_o(far),
+      .left_credit_o(left_credit), .more_o(more), .covered_o(covered), .init_done_o(init_done)
   );
 
   logic seen_q, x_q;    // the subscriber, any
@@ -122,6 +123,9 @@ module pst_round_credit_proof
 
   logic picked_q;           // the subscriber was picked in the last cycle,
   bytes_t rest_q;           // and may still send so much
+  logic sure7_q;            // an operation of the subscriber was there in the last cycle,
+  bytes_t rest7_q;          // which has left so much,
+  weight_t weight7_q;       // of this weight
   logic given_q;            // the class was given a quantum,
   round_t given_round_q;    // in this round last; and its word was not taken since
   found_t now;              // what the class finds now
@@ -153,6 +157,9 @@ module pst_round_credit_proof
     accounts_q <= accounts_d;
     picked_q   <= picked;
     rest_q     <= rest;
+    sure7_q    <= own[6] && fresh_q[6];
+    rest7_q    <= op_picked_i ? rest : found6_q.credit;
+    weight7_q  <= weight_q[6];
     if (picked && class_q[6] == y_q && refill) begin
       given_q       <= 1'b1;
       given_round_q <= round_q[6];
@@ -164,6 +171,7 @@ module pst_round_credit_proof
       fresh_q       <= '0;
       given_q       <= 1'b0;
       picked_q      <= 1'b0;
+      sure7_q       <= 1'b0;
       last_picked_q <= '0;
     end
   end
@@ -244,12 +252,15 @@ module pst_round_credit_proof
     if (seen_q && !rst_i) begin
       // what a user relies on
       if (sure[6]) begin
-        a_answer : assert (credit_left == (found6_q.credit > 0 || !found6_q.known) && (!found6_q.known || round_last == found6_q.round));
+        a_answer : assert (credit_left == (found6_q.credit > 0 || !found6_q.known) && front == (found6_q.credit > 0)
+            && (!found6_q.known || round_last == found6_q.round));
         a_go : assert (go == may_go);
         // what was found is still true
         if (!stale_q[6]) a_now : assert (same(found6_q, find(accounts_q, class_q[6], found6_q.place)));
       end
-      if (picked_q) a_left : assert (more == (rest_q >= 0) && left_credit == (rest_q > 0));
+      if (sure7_q) a_covered : assert (covered == (rest7_q + Quantum * (bytes_t'({1'b0, weight7_q}) + 1) > 0));
+      if (picked_q) a_left : assert (more == (rest_q >= 0) && left_credit == (rest_q > 0) && left_front == (rest_q > 0)
+          && far == (rest_q >= 2 * Quantum * (bytes_t'({1'b0, weight7_q}) + 1)));
       if (picked) begin
         a_bounds : assert (rest <= Most && rest >= Least);
         if (refill) a_most : assert (credit < 4 * quantum && credit <= found6_q.credit + quantum);
@@ -315,9 +326,12 @@ module pst_round_credit_proof
                           && u_dut.r5_again_q == (found5_q.known && found5_q.round == round_q[5]));
       end
       if (sure[6]) begin
-        a_word6 : assert (bytes_t'(u_dut.r6_credit_q) == credit && u_dut.r_place_q[6] == found6_q.place && good(found6_q)
+        a_word6 : assert (bytes_t'(u_dut.r6_credit_q) == credit && bytes_t'(u_dut.r6_own_q) == found6_q.credit
+                          && u_dut.r6_weight_q == weight_q[6] && u_dut.r_place_q[6] == found6_q.place && good(found6_q)
                           && (found6_q.known || found6_q.place == index_q[6]));
       end
+      if (sure7_q) a_word7 : assert (bytes_t'(u_dut.r7_rest_q) == rest7_q && u_dut.r7_weight_q == weight7_q && rest7_q <= Most
+          && rest7_q >= Least);
       // stale or still true
       if (sure[4] && !stale_q[4]) a_now4 : assert (same(found4_q, find(accounts_q, class_q[4], found4_q.place)));
       if (sure[5] && !stale_q[5]) a_now5 : assert (same(found5_q, find(accounts_q, class_q[5], found5_q.place)));
@@ -335,6 +349,7 @@ module pst_round_credit_proof
 
       // useful work is possible: a debt is paid back over a round; a word is taken; two classes have one each
       c_debt : cover (picked && given_q && class_q[6] == y_q && found6_q.credit < 0 && may_go);
+      c_owes : cover (sure7_q && !covered);
       c_stay : cover (picked && given_q && class_q[6] == y_q && !refill && !may_go);
       c_two : cover (picked && given_q && y_q == class_t'(1) && class_q[6] == class_t'(2) && found6_q.known);
     end

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_siblings: of the queues of a subscriber that wait together, at one parent in one class, exactly one stands in the parent's
 // list, is picked, or is being appended; none is appended twice. A look gives a queue that waits there, and when it was chosen none of the others
-// went before it; and it is said to hold back when one that has left would go again before it, so often as it was told. A queue that begins to
+// went before it; and it is said to hold back when one that has left would go again before it, so often as it was told; and whether others wait
+// beside it. A queue that begins to
 // wait while others of its subscriber wait at another parent waits alone. Its parent is said when it begins to wait, and the same one when it
 // leaves, wherever its subscriber is then.
 //
@@ -54,6 +55,7 @@ module pst_siblings_proof
   logic append, told_alone, told_parent, init_done;
   index_t append_index, look_index;
   patience_t look_hold;
+  logic look_beside;
 
   pst_siblings #(
       .Subscribers(2), .QueuesPerSubscriber(Indexes), .ParentWidth(1)
@@ -65,7 +67,7 @@ module pst_siblings_proof
       .s_event_repeat_i(event_repeat_i), .s_event_hold_i(event_hold_i),
       .m_append_valid_o(append), .m_append_index_o(append_index), .m_alone_o(told_alone), .m_parent_o(told_parent),
       .s_look_subscriber_i(look_subscriber_i), .s_look_index_i(look_index_i), .m_look_index_o(look_index),
-      .m_look_hold_o(look_hold), .init_done_o(init_done)
+      .m_look_hold_o(look_hold), .m_look_beside_o(look_beside), .init_done_o(init_done)
   );
 
   logic seen_q, x_q, parent_q;    // subscriber,
@@ -87,6 +89,7 @@ module pst_siblings_proof
   index_t who_q, who_d;                   // stands, or was picked
   index_t first4_q, first5_q, first6_q;   // the one that goes: chosen by an event of the last cycle or before, of two cycles ago, three
   patience_t hold_d, hold4_q, hold5_q, hold6_q;    // and so often it holds back
+  logic beside4_q, beside5_q, beside6_q;           // and others wait beside it
   logic [3:1] valid_q, subscriber_q;
   logic happens, mine, group_event, e4_q, e5_q, any4_q, mine4_q, mine5_q;
   before_t before4_q;
@@ -197,11 +200,14 @@ module pst_siblings_proof
     if (group_event) begin
       first4_q <= first_of(group_d, event_before_i);
       hold4_q  <= hold_d;
+      beside4_q <= $countones(group_d) > 1;
     end
     first5_q <= first4_q;
     first6_q <= first5_q;
     hold5_q  <= hold4_q;
     hold6_q  <= hold5_q;
+    beside5_q <= beside4_q;
+    beside6_q <= beside5_q;
     left4_q  <= event_left_i;
     repeat4_q <= event_repeat_i;
     if (rst_i) begin
@@ -241,6 +247,7 @@ module pst_siblings_proof
   // --- memories and pipeline
 
   typedef struct packed {    // as pst_siblings has it
+    logic      beside;
     patience_t hold;
     index_t    first;
   } next_t;
@@ -262,14 +269,15 @@ module pst_siblings_proof
       if (append) a_only : assert (any4_q);
       if (mine4_q) a_told : assert (told_alone == alone4_q && (told_alone || told_parent == parent4_q));
       // a look gives one that waits in the group, the one that goes before all others
-      if (stands_q == Looking) a_look : assert (look_index == first6_q && look_hold == hold6_q && group_q[look_index]);
+      if (stands_q == Looking) a_look : assert (look_index == first6_q && look_hold == hold6_q && look_beside == beside6_q
+          && group_q[look_index]);
 
       // what the induction needs
       a_words : assert (u_dut.g_siblings.u_waiting.u_words.mem_q[x_q] == {together_q, words_q});
       a_group : assert (group_q == group_of(words_q, classes_q, parents_q));
       for (int i = 0; i < Indexes; i++) begin
         if (words_q[i].waits && !words_q[i].alone) a_together : assert (parents_q[i] == together_q);
-        if (group5_q[i] && !e5_q) a_next : assert (mem[i] == next_t'({hold5_q, first5_q}));
+        if (group5_q[i] && !e5_q) a_next : assert (mem[i] == next_t'({beside5_q, hold5_q, first5_q}));
       end
       a_valid : assert (u_dut.g_siblings.u_waiting.u_words.valid_q == valid_q);
       for (int k = 1; k <= 3; k++) begin
@@ -278,21 +286,23 @@ module pst_siblings_proof
       end
       if (any4_q) a_ordered : assert (ordered(before4_q));
       if (e4_q) a_e4 : assert (any4_q && mine4_q && waiting4 == group_q && u_dut.g_siblings.c4_before_q == before4_q
-                               && (group_q == '0 || first4_q == first_of(group_q, before4_q))
+                               && (group_q == '0 || (first4_q == first_of(group_q, before4_q) && beside4_q == ($countones(group_q) > 1)))
                                && u_dut.g_siblings.c4_repeat_q == (left4_q ? repeat4_q : '0)
                                && hold4_q == (left4_q && repeat4_q[first4_q] ? Patience : u_dut.g_siblings.c4_hold_q));
       if (mine4_q) a_mine4 : assert (any4_q && u_dut.g_siblings.subscriber_q[4] == x_q && (e4_q || (waiting4 & group_q) == '0));
       else if (u_dut.g_siblings.subscriber_q[4] == x_q) a_none4 : assert (waiting4 == '0);
-      if (e5_q) a_e5 : assert (mine5_q && waiting5 == group5_q && (group5_q == '0 || u_dut.g_siblings.c5_next_q == {hold5_q, first5_q}));
+      if (e5_q) a_e5 : assert (mine5_q && waiting5 == group5_q && (group5_q == '0
+          || u_dut.g_siblings.c5_next_q == {beside5_q, hold5_q, first5_q}));
       if (mine5_q) a_mine5 : assert (u_dut.g_siblings.subscriber_q[5] == x_q && (e5_q || (waiting5 & group5_q) == '0));
       else if (u_dut.g_siblings.subscriber_q[5] == x_q) a_none5 : assert (waiting5 == '0);
-      if (!e4_q) a_unchanged : assert (group_q == group5_q && (group_q == '0 || (first4_q == first5_q && hold4_q == hold5_q)));
+      if (!e4_q) a_unchanged : assert (group_q == group5_q
+          && (group_q == '0 || (first4_q == first5_q && hold4_q == hold5_q && beside4_q == beside5_q)));
       if (group_q != '0) a_first4 : assert (group_q[first4_q]);
       if (group5_q != '0) a_first5 : assert (group5_q[first5_q]);
       if (stands_q == Listed) a_listed : assert (group_q[who_q] && group5_q[who_q] && group_q[first5_q]);
       if (stands_q == Looking) begin
         a_looking : assert (group_q[first6_q]
-            && (u_dut.g_siblings.hit_q[who_q] ? u_dut.g_siblings.new_q : read[who_q]) == {hold6_q, first6_q}
+            && (u_dut.g_siblings.hit_q[who_q] ? u_dut.g_siblings.new_q : read[who_q]) == {beside6_q, hold6_q, first6_q}
                             && u_dut.g_siblings.look_index_q == who_q);
       end
       if (stands_q == Picked) a_picked : assert (group_q[who_q]);
@@ -303,6 +313,7 @@ module pst_siblings_proof
       // useful work is possible: another one goes than the one that stands; the next one is appended when it has left
       c_alone : cover (alone_q && stands_q == Looking);
       c_hold : cover (stands_q == Looking && look_hold == Patience);
+      c_beside : cover (stands_q == Looking && look_beside);
       c_other : cover (stands_q == Looking && look_index != who_q);
       c_next : cover (e4_q && append && stands_q == Nothing && group5_q != group_q && (group5_q & ~group_q) != '0);
     end

@@ -41,6 +41,12 @@ struct RoundCredit {
         return go;
     }
 
+    // A quantum covers what it owes: the next pick of a round to come goes.
+    bool covered(uint32_t weight) const { return credit + kQuantum * static_cast<int32_t>(weight) > 0; }
+
+    // Two quanta are left: rounds have ended without it.
+    bool far(uint32_t weight) const { return credit >= 2 * kQuantum * static_cast<int32_t>(weight); }
+
     struct Place;
     // Which of a subscriber's `count` words is that of class `of_class`: the first that says so, else the word with the number of the queue
     // that asks, and what was in it is forgotten: its guarantee is then due since `anew`. `word(i)` gives a word.
@@ -75,15 +81,21 @@ class FairLists {
 
     bool empty() const { return lists_[0].count == 0 && lists_[1].count == 0; }
 
-    void append(uint32_t* links, uint32_t queue, const RoundCredit& credit) {
+    // front: the subscriber has credit left of its quanta, and goes on with its turn if no wait has been made for it.
+    void append(uint32_t* links, uint32_t queue, const RoundCredit& credit, bool front = false) {
         const bool next = credit.round == round_ && credit.credit <= 0;
-        lists_[(round_ & 1) ^ next].push(links, queue);
+        const uint32_t side = (round_ & 1) ^ next;
+        if (front && late_ && !opens_[side])
+            lists_[side].push_front(links, queue);
+        else
+            lists_[side].push(links, queue);
     }
     // It was picked and may not go yet.
     void append_again(uint32_t* links, uint32_t queue) { lists_[(round_ & 1) ^ 1].push(links, queue); }
 
-    // No queue is left in this round, and it is too early for the next one.
-    bool in_grace(int64_t now) const { return ends() && in_grace(now, last_); }
+    // No queue is left in this round, and it is too early for the next one. A parent that is behind waits only for those that are far
+    // behind.
+    bool stays(int64_t now, bool behind) const { return ends() && in_grace(now, behind ? far_ : last_); }
     // No queue is left in this round.
     bool ends() const { return lists_[round_ & 1].count == 0; }
     static uint16_t eighths(int64_t now) { return static_cast<uint16_t>(now >> 3 & kGraceMask); }
@@ -95,8 +107,14 @@ class FairLists {
         if (lists_[round_ & 1].count == 0) round_ = (round_ + 1) & RoundCredit::kRoundMask;
         return lists_[round_ & 1].pop(links);
     }
+    // The parent was not patient when it picked last.
+    void late(bool late) { late_ = late; }
+    // The next head of the list of a round is being read, or is known.
+    void open(uint32_t side, bool opens) { opens_[side & 1] = opens; }
     // A queue left with credit for more.
     void left(int64_t now) { last_ = eighths(now); }
+    // The same, and its subscriber is far behind.
+    void left_far(int64_t now) { far_ = eighths(now); }
     uint32_t round() const { return round_; }
     // The list of the last pick has a queue left.
     bool shortened() const { return lists_[round_ & 1].count != 0; }
@@ -112,6 +130,13 @@ class FairLists {
                 head = queue;
             tail = queue;
         }
+        void push_front(uint32_t* links, uint32_t queue) {
+            if (count++)
+                links[queue] = head;
+            else
+                tail = queue;
+            head = queue;
+        }
         uint32_t pop(const uint32_t* links) {
             const uint32_t queue = head;
             if (--count) head = links[queue];
@@ -120,8 +145,11 @@ class FairLists {
     };
 
     std::array<List, 2> lists_;
+    std::array<bool, 2> opens_{};
+    bool late_ = false;
     uint32_t round_ = 2;  // a queue that was never picked is of round 0
     uint32_t last_ = 0;   // when a queue left with credit for more, in 8 cycles
+    uint32_t far_ = 0;    // the same of one whose subscriber is far behind
 };
 
 // Which of a subscriber's queues are within their guarantees, a bit each, and which was so last: these go in turn.

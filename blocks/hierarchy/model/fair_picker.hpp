@@ -3,8 +3,8 @@
 // known.
 //
 // One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. What
-// is in the lists when a pick starts is known two cycles before, so step() is called so long before. A batch is one pick; it gives a queue
-// every two cycles, so that two batches are under way side by side.
+// is in the lists when a pick starts is known two cycles before, so step() is called so long before. A batch gives a queue every two
+// cycles, so that two batches are under way side by side. It is one pick, and one more for each class that it continues with.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,7 @@ inline constexpr int kOut = 5;     // from its start until the picked queue can 
 inline constexpr int kStand = 2;   // so long before that it is looked up which of its subscriber's queues it is
 inline constexpr int kNext = 2;    // and until the next one of its batch
 inline constexpr int kUnused = 5;  // from a pick's start until the places that it had asked for and does not need are free again
+inline constexpr int kEnded = 4;   // the same from the look at the last queue of a batch that might have continued
 inline constexpr int kGone = 2;    // from a queue's going to stage 0 until its place is
 inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog;  // queues of a batch
 inline constexpr unsigned kPlaces = 4 * kTrainMost;                     // of picked queues that wait for stage 0
@@ -47,6 +48,11 @@ class FairPicker {
         bool holds = false;             // of a subscriber: it waits for what is above, if there is anything when its operation starts
         bool own = false;               // behind: for a packet of its own class, too
         bool fresh = false;             // its subscriber had been idle when it came
+        bool clear = false;             // it goes, and leaves no other packet of its subscriber and class here
+        bool first = true;              // of its batch and class,
+        bool before = true;             // and all of the classes before were clear
+        bool same = false;              // its class, or a higher one, waits when its list is empty
+        uint8_t rest = 0;               // the last of its class: so many more queues may follow, of other classes
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
@@ -55,15 +61,18 @@ class FairPicker {
     FairPicker(uint32_t parents, uint32_t classes, uint32_t queues)
         : classes_(classes), recent_(parents), lists_(size_t{parents} * classes), masks_(parents), links_(queues) {}
 
-    // A queue waits from cycle `start` on; credit: what it has at this level; again: it was picked and may not go yet.
-    void append(int64_t start, uint32_t parent, uint32_t cls, uint32_t queue, const RoundCredit& credit, bool again) {
-        appends_.push({start, parent, queue, credit, static_cast<uint8_t>(cls), again});
+    // A queue waits from cycle `start` on; credit: what it has at this level; front: by what is left of its quanta.
+    void append(int64_t start, uint32_t parent, uint32_t cls, uint32_t queue, const RoundCredit& credit, bool front) {
+        appends_.push({start, parent, queue, credit, static_cast<uint8_t>(cls), front});
     }
 
-    // A packet of this parent and class left in cycle `now`; credit: its subscriber may send more in its round.
-    void left(int64_t now, uint32_t parent, uint32_t cls, bool credit) {
+    // A packet of this parent and class left in cycle `now`; credit: its subscriber may send more in its round; far: it is far behind.
+    void left(int64_t now, uint32_t parent, uint32_t cls, bool credit, bool far) {
         recent_[parent] = {FairLists::eighths(now), static_cast<uint8_t>(cls)};
         if (credit) lists_[size_t{parent} * classes_ + cls].left(now);
+        // A batch that continues may end a round before that.
+        settle(now - kLeftAhead);
+        if (far) fars_.push({now, parent * classes_ + cls});
     }
 
     // A parent may ask in this cycle, `now` or the next one.
@@ -76,14 +85,7 @@ class FairPicker {
     // A parent asks in this cycle for a batch of the queues that wait, of the class that is known to be the highest now. patient: it may
     // wait for a higher class; holds: also for one that waits above.
     void ask(int64_t now, uint32_t parent, unsigned train, bool patient, bool holds) {
-        apply(now + picker_timing::kAhead);
-        unsigned mask = masks_[parent];
-        for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
-            const Change& change = changes_[(last_change_ - n) % kChanges];
-            if (change.start <= now - picker_timing::kSeen) break;
-            if (change.parent == parent) mask = change.before;
-        }
-        asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask)), patient, holds});
+        asks_.push({now + picker_timing::kAsk, parent, train, highest(now, parent), patient, holds});
     }
 
     // Every cycle in which next_event() says so, or a queue was appended. `blocked(parent, cls)`: a higher class of this parent waits
@@ -93,45 +95,63 @@ class FairPicker {
         namespace t = picker_timing;
         const int64_t start = now + t::kAhead;
         apply(start);
-        if (asks_.empty() || asks_.front().start > start || appended_[start % kCycles] == start || head_starts(start)) return;
-        const Ask ask = asks_.front();
+        const bool continues = !rests_.empty() && rests_.front().start <= start;
+        if (!continues && (asks_.empty() || asks_.front().start > start)) return;
+        if (appended_[start % kCycles] == start || head_starts(start) || walked_[start & 1] >= start) return;
+        const Ask ask = continues ? rests_.front() : asks_.front();
         give_back(start);
-        if (blocked_[start & 1] >= start || places_ < needed(ask)) return;
-        asks_.pop();
-        started_[started_at_++ % kStarted] = {ask.start, start};
+        if (continues) {
+            rests_.pop();
+        } else {
+            if (next_pick_ > start || places_ < needed(ask)) return;
+            asks_.pop();
+            started_[started_at_++ % kStarted] = {ask.start, start};
+            places_ -= ask.train;
+            next_pick_ = start + 2;
+        }
+        settle(start);
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
         // At the end of a round also for those of its class that wait above: their queues may have credit for more.
         const bool own = lists.ends();
+        lists.late(!ask.patient);
         const bool behind = ask.holds && blocked(ask.parent, ask.cls + own);
         const bool none = behind || (ask.holds && above(ask.parent, ask.cls + own, start + t::kClock)) ||
-                          (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) || lists.in_grace(start + t::kClock);
+                          (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) ||
+                          lists.stays(start + t::kClock, !ask.patient && !ask.holds);
         Pick pick{.at = start + t::kOut, .parent = ask.parent, .queue = 0, .round = lists.round(), .none = none, .last = true};
         pick.behind = behind;
         pick.cls = ask.cls;
         pick.own = own;
+        pick.before = ask.clear;
         unsigned given = 1;
         if (!pick.none) {
             for (;; ++given, pick.at += t::kNext) {
                 pick.queue = lists.pick(links_.data());
                 pick.round = lists.round();
                 pick.last = given == ask.train || !lists.shortened();
+                if (lists.empty()) change(start, ask.parent, masks_[ask.parent] & ~(1U << ask.cls));
+                if (pick.last && !ask.patient && !ask.holds && masks_[ask.parent]) pick.rest = static_cast<uint8_t>(ask.train - given);
+                pick.same = (masks_[ask.parent] & ((2U << ask.cls) - 1)) != 0;
                 picks_.push_in_order(pick);
                 if (pick.last) break;
+                pick.first = false;
             }
-            if (lists.shortened()) heads_.push_in_order(start + t::kHead + t::kNext * (given - 1));
-            if (lists.empty()) change(start, ask.parent, masks_[ask.parent] & ~(1U << ask.cls));
+            if (lists.shortened()) {
+                lists.open(lists.round(), true);
+                heads_.push_in_order(
+                    {start + t::kHead + t::kNext * (given - 1), ask.parent * classes_ + ask.cls, static_cast<uint8_t>(lists.round() & 1)});
+            }
         } else {
             picks_.push_in_order(pick);
         }
-        places_ -= ask.train;
-        if (given < ask.train) backs_.push_in_order({start + t::kUnused, ask.train - given});
-        // No pick in the next cycle, and of those of every other cycle not while a batch is in its links.
-        blocked_[~start & 1] = std::max(blocked_[~start & 1], start + 1);
-        if (ask.train > 1) blocked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
+        if (given < ask.train && !pick.rest) backs_.push_in_order({start + t::kUnused, ask.train - given});
+        // Of the picks of every other cycle none starts while a batch is in its links.
+        if (ask.train > 1) walked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }
     int64_t next_event(int64_t now) const {
         int64_t next = kNever;
         if (!asks_.empty()) next = std::max(asks_.front().start, free_from(needed(asks_.front()))) - picker_timing::kAhead;
+        if (!rests_.empty()) next = std::min(next, rests_.front().start - picker_timing::kAhead);
         if (known_ < picks_.size()) next = std::min(next, picks_.at(known_).at - picker_timing::kStand);
         return std::max(now + 1, next);
     }
@@ -139,8 +159,14 @@ class FairPicker {
     // `choose` gives a pick of a queue that stands in a list that of its subscriber's queues which goes in its place.
     template <class Choose>
     void stand(int64_t now, Choose choose) {
-        for (; known_ < picks_.size() && picks_.at(known_).at - picker_timing::kStand <= now; ++known_)
-            if (Pick& pick = picks_.at(known_); !pick.none) choose(pick);
+        for (; known_ < picks_.size() && picks_.at(known_).at - picker_timing::kStand <= now; ++known_) {
+            Pick& pick = picks_.at(known_);
+            if (pick.none) continue;
+            choose(pick);
+            bool& clear = clear_[pick.at & 1];
+            clear = pick.clear && (pick.first ? pick.before : clear);
+            if (pick.rest) finish(now, pick, clear);
+        }
     }
 
     // Picks on their way to stage 0.
@@ -154,6 +180,7 @@ class FairPicker {
   private:
     static constexpr int64_t kCycles = 64;  // that are remembered
     static constexpr unsigned kChanges = 32, kStarted = 4;
+    static constexpr int64_t kLeftAhead = 16;  // a packet's leaving is known so much earlier at most
 
     // The latest packet that left a parent: when, and its class. Classes below it do not get their turn while its queue may be on its way
     // back.
@@ -168,7 +195,14 @@ class FairPicker {
         uint32_t parent, queue;
         RoundCredit credit;
         uint8_t cls;
-        bool again;
+        bool front;
+    };
+    struct Head {  // the next one of a list, which is known from then on
+        int64_t at;
+        uint32_t list;
+        uint8_t side;
+
+        bool operator<(const Head& other) const { return at < other.at; }
     };
     struct Ask {
         int64_t start;
@@ -176,6 +210,13 @@ class FairPicker {
         unsigned train;  // how many at most
         uint8_t cls;
         bool patient, holds;
+        bool clear = true;  // all queues that its batch has had
+
+        bool operator<(const Ask& other) const { return start < other.start; }
+    };
+    struct Far {  // a packet of that list has left, and its subscriber is far behind
+        int64_t at;
+        uint32_t list;
     };
     struct Change {
         int64_t start = -1;
@@ -205,18 +246,40 @@ class FairPicker {
         return kNever;
     }
 
+    // The highest class of the parent, as it is found in cycle `now`.
+    uint8_t highest(int64_t now, uint32_t parent) {
+        apply(now + picker_timing::kAhead);
+        unsigned mask = masks_[parent];
+        for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
+            const Change& change = changes_[(last_change_ - n) % kChanges];
+            if (change.start <= now - picker_timing::kSeen) break;
+            if (change.parent == parent) mask = change.before;
+        }
+        return static_cast<uint8_t>(__builtin_ctz(mask));
+    }
+    // The last queue of a batch in its class is looked at: the batch continues, with a lower class only if all of them are clear.
+    void finish(int64_t now, Pick& pick, bool clear) {
+        pick.last = !clear && !pick.same;
+        if (!pick.last)
+            rests_.push_in_order({now + picker_timing::kAsk, pick.parent, pick.rest, highest(now, pick.parent), false, false, clear});
+        else
+            backs_.push_in_order({now + picker_timing::kEnded, pick.rest});
+    }
+
+    // What left until this cycle.
+    void settle(int64_t now) {
+        for (; !fars_.empty() && fars_.front().at <= now; fars_.pop()) lists_[fars_.front().list].left_far(fars_.front().at);
+    }
     // The appends until this cycle.
     void apply(int64_t start) {
         while (!appends_.empty() && appends_.front().start <= start) apply_first();
     }
     void apply_first() {
         const Append& a = appends_.front();
+        head_starts(a.start - 1);
         FairLists& lists = lists_[size_t{a.parent} * classes_ + a.cls];
         if (lists.empty()) change(a.start, a.parent, masks_[a.parent] | 1U << a.cls);
-        if (a.again)
-            lists.append_again(links_.data(), a.queue);
-        else
-            lists.append(links_.data(), a.queue, a.credit);
+        lists.append(links_.data(), a.queue, a.credit, a.front);
         appended_[a.start % kCycles] = a.start;
         appends_.pop();
     }
@@ -229,10 +292,11 @@ class FairPicker {
     // A head that waits for a cycle without an append starts in this one.
     bool head_starts(int64_t start) {
         while (!heads_.empty()) {
-            int64_t at = std::max({heads_.front(), last_head_ + 1, start - kCycles + 1});
+            int64_t at = std::max({heads_.front().at, last_head_ + 1, start - kCycles + 1});
             while (at <= start && appended_[at % kCycles] == at) ++at;
             if (at > start) return false;
             last_head_ = at;
+            lists_[heads_.front().list].open(heads_.front().side, false);
             heads_.pop();
             if (at == start) return true;
         }
@@ -246,15 +310,19 @@ class FairPicker {
     std::vector<uint32_t> links_;   // by queue
     SmallFifo<Append, 32> appends_;
     SmallFifo<Ask, 32> asks_;
+    SmallFifo<Ask, 32> rests_;  // of batches that continue with another class
     SmallFifo<Pick, 64> picks_;
     unsigned known_ = 0;  // of these, the first
-    SmallFifo<int64_t, 64> heads_;
+    SmallFifo<Far, 64> fars_;
+    SmallFifo<Head, 64> heads_;
     int64_t last_head_ = -1;
     unsigned places_ = picker_timing::kPlaces;
     SmallFifo<Back, 64> backs_;  // places that come back
     Started started_[kStarted];  // the last picks
     unsigned started_at_ = 0;
-    int64_t blocked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles
+    bool clear_[2] = {};            // all queues so far of the batch that is given in even and odd cycles are
+    int64_t walked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles, for the links of a batch
+    int64_t next_pick_ = 0;         // no batch starts before
     int64_t appended_[kCycles] = {};
     Change changes_[kChanges];
     unsigned last_change_ = 0;

@@ -192,6 +192,7 @@ class TimedHierarchy {
                 pick.queue = pick.queue - index_of(pick.queue) + stands.next;
                 pick.hold = stands.hold;
                 pick.fresh = stands.fresh && !stands.hold;
+                pick.clear = stands.covered && !stands.beside && !stands.hold;
             });
         const bool taken = start(now, offered);
         for (FairPicker& picker : pickers_)
@@ -336,6 +337,8 @@ class TimedHierarchy {
         uint32_t next : 3 = 0, hold : 2 = 0;  // which of its subscriber's queues that wait with it goes first, and how often it holds back
         bool idle : 1 = false;                // when it came, its subscriber had no other packet of its class
         bool fresh : 1 = false;               // and it stands in a list since then
+        bool covered : 1 = false;             // it stands in a list, and a quantum covers what its subscriber owes
+        bool beside : 1 = false;              // others of its subscriber wait with it
         bool alone : 1 = false;               // when it came, others of its subscriber waited at another parent of this level
     };
     using Pick = FairPicker::Pick;
@@ -539,6 +542,7 @@ class TimedHierarchy {
                     Held& held = held_[c.first + static_cast<uint32_t>(__builtin_ctz(waiting))];
                     held.next = c.next & 7;
                     held.hold = c.hold & 3;
+                    held.beside = (c.waiting & (c.waiting - 1U)) != 0;
                 }
             }
         }
@@ -663,6 +667,8 @@ class TimedHierarchy {
         if (level > 0) {
             RoundCredit credit;
             const bool go = !pick.none && !pick.hold && may_go(level, operation, credit);
+            if (pick.hold) credit = credit_of(level, operation.start, pick.queue, held.cls).word;
+            const bool covered = credit.covered(operation.weight), front = go && credit.credit > 0;
             if (go && due(credit, operation, decided)) credit.credit = std::max(credit.credit, 1);
             if (!pick.none) {
                 if (go) held.level = 0;
@@ -672,8 +678,8 @@ class TimedHierarchy {
                     const uint32_t stands = pick.queue - index_of(pick.queue) + static_cast<uint32_t>(__builtin_ctz(waiting));
                     if (pick.hold) credit.credit = 1;  // it goes on waiting in this round
                     held_[stands].fresh = false;
-                    pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit,
-                                               !go && !pick.hold);
+                    held_[stands].covered = covered;
+                    pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit, front);
                 }
             }
             if (!go) {
@@ -866,7 +872,7 @@ class TimedHierarchy {
         credit = credits_[level - 1][word] = seen;
         if (go)
             pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls,
-                                     credit.credit >= 0 || due(credit, operation, decided));
+                                     credit.credit >= 0 || due(credit, operation, decided), credit.far(operation.weight));
         return go;
     }
 
@@ -925,8 +931,10 @@ class TimedHierarchy {
         if (others) return;  // one of them stands in the list
         held.fresh = held.idle;
         RoundCredit credit = credit_of(level, operation.start, packet.queue, held.cls).word;
+        held.covered = credit.covered(operation.weight);
+        const bool front = credit.credit > 0;
         if (due(credit, operation, decided - hierarchy_timing::kLookAhead)) credit.credit = std::max(credit.credit, 1);
-        pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue, credit, false);
+        pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue, credit, front);
     }
 
     HierarchySizes sizes_;

@@ -6,11 +6,15 @@
 // rest of its round: such a pick finds none, and the parent asks again. For the same reason a class does not get its turn within GraceCycles
 // of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. If the parent holds
 // back, nor does it while one of a higher class waits above (pst_waits_above): its burst makes up for that; and a round does not end while one
-// of the class itself waits there. Which list a queue joins, and so its share, is decided by what it may still send in its round
-// (pst_round_credit).
+// of the class itself waits there. A parent that neither is patient nor holds back is behind: it waits for none of these, and at the end of a
+// round only for a subscriber that would miss too many. Which list a queue
+// joins, and so its share, is decided by what it may still send in its round (pst_round_credit). It joins at the end; but in front of this round's
+// list, if it has credit left and its parent is not patient: no wait is made for it, so it goes on with its turn as soon as it is back.
 //
 // A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on the
-// lists: the links lead from one of its queues to the next.
+// lists: the links lead from one of its queues to the next. If it has emptied its list, and the parent is behind, it continues with the class that is
+// the highest then, by another operation. With a lower class only if all of its queues are clear: each goes, and leaves no other packet of its
+// subscriber and class here. Else such a packet, which joins the list when the queue has gone, would wait for a lower class.
 //
 // A queue in a list may stand for several that wait together (pst_siblings): which of them goes is looked up when it leaves the list.
 //
@@ -34,9 +38,9 @@ module pst_fair_lists
     input  logic                    clk_i,
     input  logic                    rst_i,
     input  logic [            12:0] now_i,                // cycles, modulo 2^13: one more in each
-    // a queue waits from now on; again: it was picked and goes to the next round
+    // a queue waits from now on
     input  logic                    s_append_valid_i,
-    input  logic                    s_append_again_i,
+    input  logic                    s_append_front_i,     // its subscriber has credit left
     input  logic [ ParentWidth-1:0] s_append_parent_i,
     input  class_t                  s_append_class_i,
     input  logic [QueueIdWidth-1:0] s_append_queue_i,
@@ -44,7 +48,8 @@ module pst_fair_lists
     input  logic                    s_append_credit_i,    // it may send more in that round
     // a packet of s_append_parent_i and s_append_class_i left
     input  logic                    s_left_valid_i,
-    input  logic                    s_left_credit_i,      // and its subscriber may send more in its round
+    input  logic                    s_left_credit_i,      // and its subscriber may send more in its round,
+    input  logic                    s_left_far_i,         // and has so much left that it must not miss another round
     // whose turn is it?
     input  logic                    s_pick_valid_i,
     output logic                    s_pick_ready_o,
@@ -59,6 +64,7 @@ module pst_fair_lists
     output logic [QueueIdWidth-1:0] m_look_queue_o,
     input  logic [QueueIdWidth-1:0] m_look_queue_i,
     input  patience_t               m_look_hold_i,
+    input  logic                    m_look_clear_i,       // it goes, and leaves no other packet of its subscriber and class
     output logic                    m_pick_valid_o,
     input  logic                    m_pick_ready_i,
     output logic [ ParentWidth-1:0] m_pick_parent_o,
@@ -96,6 +102,8 @@ module pst_fair_lists
     queue_t [1:0]                 tail;
     logic [1:0][CountWidth-1:0]   count;
     logic [1:0]                   nonempty; // count is not 0: is looked at first
+    logic [1:0]                   opens;    // between a pick and its OpHead
+    logic                         late;     // the parent was not patient when the class was picked last
     number_t [1:0]                most;     // the longest batch: as many as there are, or TrainMost; not between a pick and its OpHead
     logic [1:0]                   all;      // that is all of them
     round_t                       round;
@@ -115,10 +123,12 @@ module pst_fair_lists
     queue_t  queue_id;
     round_t  round;     // append: picked last; head: the list's
     logic    credit;    // append
-    logic    again;     // append
-    train_t  train;     // pick: asked for
+    logic    front;     // append
+    train_t  train;     // pick: asked for, its logarithm
+    number_t wanted;    // pick: how many
     logic    patient;   // pick
     logic    holds;     // pick
+    logic    clear;     // pick: all queues that its batch has had
   } op_t;
 
   // When a packet left, in eight cycles, and its class. None goes before the lowest class.
@@ -153,12 +163,24 @@ module pst_fair_lists
     round_t  round;
     number_t links;     // that are still to be read
     logic    head;      // the last one is the list's next head
+    number_t rest;      // not 0: the batch may continue with so many
+    logic    same;      // its class or a higher one waits
+    logic    clear;     // all its queues so far are clear
   } walk_t;             // along the links of a batch
+
+  // What is left of a batch that continues.
+  typedef struct packed {
+    parent_t parent;
+    class_t  cls;
+    number_t wanted;
+    logic    clear;
+  } rest_t;
 
   op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   walk_t p3_walk, p4_walk_q, p5_walk_q, p5_next;
-  logic p1_pick_q, p3_pick_q, p3_side_q, p3_none_q, p5_more;
-  number_t p3_number_q;
+  logic p1_pick_q, p3_pick_q, p3_side_q, p3_none_q, p5_more, p5_ends, p5_continues;
+  number_t p3_number_q, p3_rest;
+  logic p3_same;
 
   // --- a pick first learns the parent's highest class
 
@@ -191,7 +213,8 @@ module pst_fair_lists
     look2_holds_q   <= s_pick_holds_i;
     // As many as are asked for, until it is known how many there are.
     credit_q    <= credit_q + back_q - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
-    back_q      <= (p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0) + credit_count_t'(pick_given);
+    back_q      <= (p3_pick_q && p3_rest == '0 ? credit_count_t'(p3_q.wanted) - credit_count_t'(p3_number_q) : '0)
+        + (p5_ends && !p5_continues ? credit_count_t'(p5_walk_q.rest) : '0) + credit_count_t'(pick_given);
     pick_room_q <= int'(pick_level) <= PickDepth - 4;
     if (rst_i) begin
       look1_q     <= 1'b0;
@@ -212,11 +235,14 @@ module pst_fair_lists
       .level_o(pick_level)
   );
 
-  // --- operations: an append first, it cannot wait; then heads, then picks
+  // --- operations: an append first, it cannot wait; then heads, then what batches continue with, then picks
 
   assign m_start_parent_o = p0.parent;
 
-  logic head_valid, head_take;
+  localparam int unsigned RestDepth = OutDepth / 2;    // a batch that continues has an empty place in u_out, and has had another one
+  logic head_valid, head_take, rest_valid, rest_take, rest_ready, stage3_free, p4_clear;
+  logic [$clog2(RestDepth+1)-1:0] unused_rest_level;
+  rest_t rest;
   logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
   logic hit1_q, hit23_q, mask_hit1_q, mask_hit23_q;
   lists_t p2_ram, p2_lists, p2_ahead_q, p2_new, p3_lists_q, p3_lists, p4_lists_q;
@@ -225,18 +251,26 @@ module pst_fair_lists
   always_comb begin
     p0 = '{
         valid: s_append_valid_i, op: OpAppend, parent: s_append_parent_i, cls: s_append_class_i, queue_id: s_append_queue_i,
-        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i, train: '0, patient: 1'b0, holds: 1'b0
+        round: s_append_round_i, credit: s_append_credit_i, front: s_append_front_i, train: '0, wanted: '0, patient: 1'b0,
+        holds: 1'b0, clear: 1'b0
     };
     head_take = 1'b0;
+    rest_take = 1'b0;
     pick_take = 1'b0;
     if (!s_append_valid_i) begin
       if (head_valid) begin
         p0        = head_fifo;
         head_take = 1'b1;
+      end else if (rest_valid) begin
+        p0        = '{
+            valid: stage3_free, op: OpPick, parent: rest.parent, cls: rest.cls, wanted: rest.wanted, clear: rest.clear,
+            default: '0
+        };
+        rest_take = stage3_free;
       end else begin
         p0        = '{
-            valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, patient: pick_patient,
-            holds: pick_holds, default: '0
+            valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train,
+            wanted: number_t'(1) << pick_train, patient: pick_patient, holds: pick_holds, clear: 1'b1, default: '0
         };
         pick_take = pick_start;
       end
@@ -245,14 +279,15 @@ module pst_fair_lists
 
   // --- stage 2: change the lists
 
-  logic side, nonempty, waits, p3_waits_q, p3_held_q, p3_own_q, link_we, p2_left, p2_none, p2_held;
+  logic side, nonempty, front, waits, p3_waits_q, p3_held_q, p3_own_q, link_we, p2_left, p2_none, p2_held;
   number_t p2_wanted, p2_number;
   logic [1:0] p2_leaves;
   logic more_than_train, head_side, head_all, grows;
   logic [CountWidth-1:0] known_count, ahead_count;
   number_t head_number;
-  queue_t link_waddr, p2_head, link_r;
-  logic [9:0] p1_last;
+  queue_t link_waddr, link_wdata, p2_head, link_r;
+  logic [9:0] p1_last, p1_far;
+  logic p1_far_hit_q;
   logic [12:0] p1_next_q;    // the clock of the next cycle
   logic p2_higher_q;         // a packet of a higher class left within GraceCycles, and the parent is patient
   logic p2_held_q;           // one waits above, and the parent holds back for it
@@ -298,11 +333,13 @@ module pst_fair_lists
     p2_new     = p2_lists;
     link_we    = 1'b0;
     link_waddr = p2_lists.tail[0];
+    link_wdata = p2_q.queue_id;
+    front      = 1'b0;
     side       = p2_lists.round[0];
     p2_left    = 1'b0;
     p2_none    = 1'b0;
     p2_held    = 1'b0;
-    p2_wanted  = number_t'(1) << p2_q.train;
+    p2_wanted  = p2_q.wanted;
     p2_number  = number_t'(1);
     // Of the lists that it might be, before it is known which: is a queue left?
     for (int i = 0; i < 2; i++) p2_leaves[i] = p2_lists.nonempty[i] && !(p2_lists.all[i] && p2_wanted >= p2_lists.most[i]);
@@ -310,13 +347,16 @@ module pst_fair_lists
     case (p2_q.op)
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
-        if (p2_q.again || (p2_q.round == p2_lists.round && !p2_q.credit)) side = !side;
+        if (p2_q.round == p2_lists.round && !p2_q.credit) side = !side;
         nonempty        = p2_lists.nonempty[side];
+        // While the next head is being read, it joins at the end.
+        front           = p2_q.front && p2_lists.late && !p2_lists.opens[side];
         more_than_train = p2_lists.most[side] == number_t'(TrainMost);
         link_we    = p2_q.valid && nonempty;
-        link_waddr = p2_lists.tail[side];
-        if (!nonempty) p2_new.head[side] = p2_q.queue_id;
-        p2_new.tail[side]     = p2_q.queue_id;
+        link_waddr = front ? p2_q.queue_id : p2_lists.tail[side];
+        link_wdata = front ? p2_lists.head[side] : p2_q.queue_id;
+        if (!nonempty || front) p2_new.head[side] = p2_q.queue_id;
+        if (!nonempty || !front) p2_new.tail[side] = p2_q.queue_id;
         p2_new.nonempty[side] = 1'b1;
         p2_new.most[side]     = !nonempty ? number_t'(1) : more_than_train ? number_t'(TrainMost) : p2_lists.most[side] + 1'b1;
         p2_new.all[side]      = !nonempty || (p2_lists.all[side] && !more_than_train);
@@ -326,17 +366,20 @@ module pst_fair_lists
         p2_none  = p2_higher_q || p2_held_q || (!nonempty && p2_stays_q);
         p2_held  = p2_held_q || (!nonempty && p2_own_q);
         if (!nonempty) side = !side;
+        p2_new.late = !p2_q.patient;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
           p2_number             = p2_wanted >= p2_lists.most[side] ? p2_lists.most[side] : p2_wanted;
           p2_left               = p2_leaves[side];
           p2_new.nonempty[side] = p2_left;
+          p2_new.opens[side]    = p2_left;
         end
       end
       default: begin
         nonempty          = 1'b1;
         side              = p2_q.round[0];
         p2_new.head[side] = p2_q.queue_id;
+        p2_new.opens[side] = 1'b0;
         p2_new.all[side]  = head_all;
         p2_new.most[side] = head_all ? head_number : number_t'(TrainMost);
       end
@@ -383,6 +426,7 @@ module pst_fair_lists
     p3_round_q  <= p2_new.round;
     p4_walk_q   <= p5_more ? p5_next : p3_walk;
     p5_walk_q   <= p4_walk_q;
+    p5_walk_q.clear <= p4_clear;
     if (rst_i) begin
       p1_q.valid <= 1'b0;
       p1_pick_q  <= 1'b0;
@@ -415,6 +459,17 @@ module pst_fair_lists
       .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p1_last)
   );
 
+  // The same of a subscriber that is far behind. One of the pick's own batch may leave as that continues.
+  pst_ram_1r1w #(
+      .Width(10), .Depth(Lists), .Style(RamStyle)
+  ) u_far (
+      .clk_i,
+      .we_i(init || (s_left_valid_i && s_left_far_i)),
+      .waddr_i(init ? init_list : list_of(s_append_parent_i, s_append_class_i)),
+      .wdata_i(init ? '0 : now_i[12:3]),
+      .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p1_far)
+  );
+
   // The latest packet that left the parent.
   pst_ram_1r1w #(
       .Width($bits(recent_t)), .Depth(Parents), .Style(RamStyle)
@@ -436,7 +491,8 @@ module pst_fair_lists
 
   always_ff @(posedge clk_i) begin
     p1_next_q   <= now_i + 13'd2;
-    p2_stays_q  <= in_grace(p1_last)
+    p1_far_hit_q <= s_left_valid_i && s_left_far_i && list_of(s_append_parent_i, s_append_class_i) == list_of(p0.parent, p0.cls);
+    p2_stays_q  <= (p1_q.patient || p1_q.holds ? in_grace(p1_last) : p1_far_hit_q || in_grace(p1_far))
         || (p1_q.holds && (p1_own || (s_start_above_i.left_class == p1_q.cls && in_grace(s_start_above_i.left))));
     p2_own_q    <= p1_q.holds && p1_own;
     p2_higher_q <= (p1_q.patient && p1_recent.cls < p1_q.cls && in_grace(p1_recent.eighths))
@@ -444,7 +500,10 @@ module pst_fair_lists
     p2_held_q   <= p1_q.holds && (s_start_above_i.waits & ~('1 << p1_q.cls)) != '0;
   end
 
-  // Which classes wait: for the operation, and for the look before a pick.
+  // Which classes wait: for the operation, for the look before a pick, and for that of a batch that may continue.
+  mask_t p5_mask;
+  class_t p5_class;
+  parent_t p3_walk_parent;
   pst_ram_1r1w #(
       .Width(Classes), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_mask (
@@ -461,23 +520,47 @@ module pst_fair_lists
       .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
   );
 
+  pst_ram_write_first #(
+      .Width(Classes), .Depth(Parents), .Style(RamStyle)
+  ) u_rest_look (
+      .clk_i,
+      .we_i(init || p3_q.valid), .waddr_i(init ? parent_t'(init_list) : p3_q.parent), .wdata_i(init ? '0 : p3_mask),
+      .re_i(1'b1), .raddr_i(p3_walk_parent), .rdata_o(p5_mask)
+  );
+
   // --- stages 3 to 5: the link of the picked queue leads to the next one of its batch, which goes through stage 3 again, or to its list's
   // next head
 
   logic p3_link_we_q;
-  queue_t p3_link_waddr_q, p3_given;
+  queue_t p3_link_waddr_q, p3_link_wdata_q, p3_given;
 
-  // A pick starts when it has its places in u_out, and stage 3 three cycles later. The last one's places are taken in the cycle after it.
-  assign pick_start = !p1_pick_q && (pick_train == '0 ? credit_q != '0 : credit_q >> TrainLog != '0)
-      && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0) && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));
+  // A pick starts when it has its places in u_out, and stage 3 three cycles later. The last one's places are taken in the cycle after it. What
+  // a batch continues with has its places.
+  assign stage3_free = !(p2_q.valid && p2_q.op == OpPick && p2_q.wanted != number_t'(1))
+      && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));
+  assign pick_start  = !p1_pick_q && (pick_train == '0 ? credit_q != '0 : credit_q >> TrainLog != '0) && stage3_free;
+
+  // A batch that has emptied its list may continue, if any queue waits: one still does when its turn comes.
+  always_comb begin
+    p3_rest = '0;
+    if (p3_pick_q && !p3_none_q && !p3_q.patient && !p3_q.holds && p3_mask != '0) p3_rest = p3_q.wanted - p3_number_q;
+    p3_same = 1'b0;
+    for (int c = 0; c < Classes; c++) if (p3_mask[c] && class_t'(c) <= p3_q.cls) p3_same = 1'b1;
+    p5_class = '0;
+    for (int c = Classes - 1; c >= 0; c--) if (p5_mask[c]) p5_class = class_t'(c);
+  end
 
   always_comb begin
     p5_more       = p5_walk_q.valid && p5_walk_q.links != number_t'(1);
+    p5_ends       = p5_walk_q.valid && p5_walk_q.links == number_t'(1) && p5_walk_q.rest != '0;
+    p5_continues  = p5_ends && (p5_walk_q.clear || p5_walk_q.same);
     p5_next       = p5_walk_q;
     p5_next.links = p5_walk_q.links - 1'b1;
     p3_walk       = '{
-        valid: p3_pick_q, parent: p3_q.parent, cls: p3_q.cls, side: p3_side_q, round: p3_round_q, links: p3_number_q, head: p3_left_q
+        valid: p3_pick_q, parent: p3_q.parent, cls: p3_q.cls, side: p3_side_q, round: p3_round_q, links: p3_number_q, head: p3_left_q,
+        rest: p3_rest, same: p3_same, clear: p3_q.clear
     };
+    p3_walk_parent = p5_more ? p5_walk_q.parent : p3_q.parent;
     p3_given      = p5_more ? link_r : p3_picked_q;
     head_op       = '{
         valid: 1'b1, op: OpHead, parent: p5_walk_q.parent, cls: p5_walk_q.cls, queue_id: link_r, round: round_t'(p5_walk_q.side),
@@ -502,11 +585,21 @@ module pst_fair_lists
   always_ff @(posedge clk_i) begin
     p3_link_we_q    <= link_we;
     p3_link_waddr_q <= link_waddr;
+    p3_link_wdata_q <= link_wdata;
     p4_given_q      <= (p3_pick_q || p5_more) && !rst_i;
     p4_pick_q       <= p5_more ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, cls: p5_walk_q.cls,
                                    none: 1'b0, held: 1'b0, own: 1'b0, last: p5_walk_q.links == number_t'(2)}
                                : '{parent: p3_q.parent, round: p3_round_q, cls: p3_q.cls,
                                    none: p3_none_q, held: p3_held_q, own: p3_own_q, last: p3_number_q == number_t'(1)};
+  end
+
+  // The last queue of a batch in its class is not the batch's last one if that continues.
+  pick_t p4_pick;
+
+  always_comb begin
+    p4_clear     = p4_walk_q.clear && m_look_clear_i;
+    p4_pick      = p4_pick_q;
+    p4_pick.last = p4_pick_q.last && !(p4_walk_q.rest != '0 && (p4_clear || p4_walk_q.same));
   end
 
   assign m_look_queue_o = p3_given;
@@ -515,7 +608,7 @@ module pst_fair_lists
       .Width(QueueIdWidth), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_link (
       .clk_i,
-      .we_i(p3_link_we_q), .waddr_i(p3_link_waddr_q), .wdata_i(p3_q.queue_id),
+      .we_i(p3_link_we_q), .waddr_i(p3_link_waddr_q), .wdata_i(p3_link_wdata_q),
       .re_i(1'b1), .raddr_i(p3_given), .rdata_o(link_r)
   );
 
@@ -528,11 +621,22 @@ module pst_fair_lists
       .level_o(unused_head_level)
   );
 
+  // A batch that continues has two places in u_out at least: the one of a queue that it has had, and one for what comes.
+  pst_fifo #(
+      .Width($bits(rest_t)), .Depth(RestDepth)
+  ) u_rest (
+      .clk_i, .rst_i,
+      .s_valid_i(p5_continues), .s_ready_o(rest_ready),
+      .s_data_i({p5_walk_q.parent, p5_class, p5_walk_q.rest, p5_walk_q.clear}),
+      .m_valid_o(rest_valid), .m_ready_i(rest_take), .m_data_o(rest),
+      .level_o(unused_rest_level)
+  );
+
   pst_fifo #(
       .Width($bits(pick_t) + QueueIdWidth + $bits(patience_t)), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_hold_i, m_look_queue_i}),
+      .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick, m_look_hold_i, m_look_queue_i}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
       .m_data_o({
           m_pick_parent_o, m_pick_round_o, m_pick_class_o, m_pick_none_o, m_pick_held_o, m_pick_own_o, m_pick_last_o,
@@ -557,6 +661,10 @@ module pst_fair_lists
       if (look2_q) a_pick_fifo_has_room : assert (unused_pick_ready) else $error("pick FIFO overflows");
       if (p5_walk_q.valid && p5_walk_q.head && !p5_more) a_head_fifo_has_room : assert (unused_head_ready)
         else $error("head FIFO overflows");
+      if (p5_continues) begin
+        a_rest_fifo_has_room : assert (rest_ready) else $error("FIFO of batches that continue overflows");
+        a_rest_finds_a_class : assert (p5_mask != '0) else $error("a batch of parent %0d continues, where none waits", p5_walk_q.parent);
+      end
       if (p4_given_q) a_out_fifo_has_room : assert (unused_out_ready) else $error("output FIFO overflows");
       a_pick_meets_no_train : assert (!(p3_pick_q && p5_more)) else $error("a pick meets a batch");
       if (s_append_valid_i) a_class_in_range : assert (int'(s_append_class_i) < Classes)

@@ -154,13 +154,15 @@ module pst_hierarchy
   // A queue that joins the lists of a node or port, or one that has left.
   typedef struct packed {
     logic        left;          // its packet left,
-    logic        more;          // and its subscriber may send more in its round
-    logic        again;
+    logic        more;          // and its subscriber may send more in its round,
+    logic        far;           // and is far behind
     queue_t      parent;
     class_t      cls;
     subscriber_t subscriber;
     round_t      round;         // in which its subscriber was picked last
     logic        credit;        // and may send more
+    logic        front;         // by what is left of its quanta
+    logic        covered;       // a quantum covers what it owes
   } list_op_t;
 
   function automatic subscriber_t subscriber_of(queue_t queue_id);
@@ -475,6 +477,7 @@ module pst_hierarchy
   logic h5_idle;    // of a packet that comes: its subscriber has no other of its class
   logic h5_wait_q, h5_left_q, h7_wait_q, h7_again_q, h7_left_q, h9_wait_q, h9_again_q, h9_left_q, h9_out_q;
   logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more, node_left_credit, port_left_credit;
+  logic node_covered, port_covered, node_front, port_front, h7_front_q, h9_front_q, node_left_front, port_left_front, node_far, port_far;
   round_t node_round, port_round, h7_round_q, h9_round_q;
   list_op_t h8_node_q, h10_port_q;
 
@@ -529,20 +532,24 @@ module pst_hierarchy
     h9_left_q   <= h8_op == GateLeave;
     h7_round_q  <= node_round;
     h7_credit_q <= node_credit;
+    h7_front_q  <= node_front;
     h9_round_q  <= port_round;
     h9_credit_q <= port_credit;
+    h9_front_q  <= port_front;
     h9_out_q    <= h8_op == GateLeave || (h8_op == GateAsk && port_pass);
 
     // To the lists, a cycle after the event: what a pick has left counts for the queue that follows it.
     h8_node_q <= '{
-        left: h7_left_q, more: node_more, again: h7_again_q && h_q[7].hold == '0, parent: queue_t'(h_q[7].node), cls: h_q[7].packet.cls,
-        subscriber: subscriber_of(h_q[7].queue_id), round: h7_left_q ? h_q[7].round : h7_round_q,
-        credit: h7_left_q ? node_left_credit : h7_again_q || h7_credit_q
+        left: h7_left_q, more: node_more, far: node_far, parent: queue_t'(h_q[7].node), cls: h_q[7].packet.cls,
+        subscriber: subscriber_of(h_q[7].queue_id), round: h7_left_q || h7_again_q ? h_q[7].round : h7_round_q,
+        credit: h7_left_q ? node_left_credit : h7_again_q ? h_q[7].hold != '0 : h7_credit_q,
+        front: h7_left_q ? node_left_front : !h7_again_q && h7_front_q, covered: node_covered
     };
     h10_port_q <= '{
-        left: h9_left_q, more: port_more, again: h9_again_q && h_q[9].hold == '0, parent: queue_t'(h_q[9].port), cls: h_q[9].packet.cls,
-        subscriber: subscriber_of(h_q[9].queue_id), round: h9_left_q ? h_q[9].round : h9_round_q,
-        credit: h9_left_q ? port_left_credit : h9_again_q || h9_credit_q
+        left: h9_left_q, more: port_more, far: port_far, parent: queue_t'(h_q[9].port), cls: h_q[9].packet.cls,
+        subscriber: subscriber_of(h_q[9].queue_id), round: h9_left_q || h9_again_q ? h_q[9].round : h9_round_q,
+        credit: h9_left_q ? port_left_credit : h9_again_q ? h_q[9].hold != '0 : h9_credit_q,
+        front: h9_left_q ? port_left_front : !h9_again_q && h9_front_q, covered: port_covered
     };
 
     h_waits_q[5] <= h4_op == GateAsk && subscriber_wait;
@@ -751,6 +758,7 @@ module pst_hierarchy
   logic node_append, port_append;
   index_t node_append_index, port_append_index, node_look_index, port_look_index;
   patience_t node_look_hold, port_look_hold;
+  logic node_look_beside, port_look_beside, node_look_covered, port_look_covered, node_look_clear, port_look_clear;
   queue_t node_look, port_look;
   subscriber_t node_look_q, port_look_q;
   logic unused_node_alone, h10_alone;
@@ -773,7 +781,7 @@ module pst_hierarchy
       .s_event_before_i(before_q[7]), .s_event_repeat_i(repeat_q[7]), .s_event_hold_i(h_q[7].hold),
       .m_append_valid_o(node_append), .m_append_index_o(node_append_index), .m_alone_o(unused_node_alone), .m_parent_o(unused_node_parent),
       .s_look_subscriber_i(subscriber_of(node_look)), .s_look_index_i(index_of(index_t'(node_look))), .m_look_index_o(node_look_index),
-      .m_look_hold_o(node_look_hold),
+      .m_look_hold_o(node_look_hold), .m_look_beside_o(node_look_beside),
       .init_done_o(part_init_done[8])
   );
 
@@ -788,9 +796,30 @@ module pst_hierarchy
       .m_append_valid_o(port_append), .m_append_index_o(port_append_index), .m_alone_o(h10_alone),
       .m_parent_o({h10_group_node, h10_group_port}),
       .s_look_subscriber_i(subscriber_of(port_look)), .s_look_index_i(index_of(index_t'(port_look))), .m_look_index_o(port_look_index),
-      .m_look_hold_o(port_look_hold),
+      .m_look_hold_o(port_look_hold), .m_look_beside_o(port_look_beside),
       .init_done_o(part_init_done[9])
   );
+
+  // Of each queue that stands in a list: a quantum covers what its subscriber owes. Then it goes when its turn has come, and if no other waits
+  // beside it nothing of its subscriber and class is left.
+  pst_ram_1r1w #(
+      .Width(1), .Depth(Queues), .Style(RamStyle)
+  ) u_node_covered (
+      .clk_i,
+      .we_i(node_append), .waddr_i(queue_of(h8_node_q.subscriber, node_append_index)), .wdata_i(h8_node_q.covered),
+      .re_i(1'b1), .raddr_i(node_look), .rdata_o(node_look_covered)
+  );
+
+  pst_ram_1r1w #(
+      .Width(1), .Depth(Queues), .Style(RamStyle)
+  ) u_port_covered (
+      .clk_i,
+      .we_i(port_append), .waddr_i(queue_of(h10_port_q.subscriber, port_append_index)), .wdata_i(h10_port_q.covered),
+      .re_i(1'b1), .raddr_i(port_look), .rdata_o(port_look_covered)
+  );
+
+  assign node_look_clear = node_look_covered && !node_look_beside && node_look_hold == '0;
+  assign port_look_clear = port_look_covered && !port_look_beside && port_look_hold == '0;
 
   // Of each queue that stands in a list: it came after its subscriber had been idle.
   logic node_look_fresh, port_look_fresh;
@@ -829,15 +858,15 @@ module pst_hierarchy
       .Parents(Nodes), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_node_lists (
       .clk_i, .rst_i, .now_i(13'(now_q)),
-      .s_append_valid_i(node_append), .s_append_again_i(h8_node_q.again), .s_append_parent_i(node_t'(h8_node_q.parent)),
+      .s_append_valid_i(node_append), .s_append_front_i(h8_node_q.front), .s_append_parent_i(node_t'(h8_node_q.parent)),
       .s_append_class_i(h8_node_q.cls), .s_append_queue_i(queue_of(h8_node_q.subscriber, node_append_index)),
       .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit),
-      .s_left_valid_i(h8_node_q.left), .s_left_credit_i(h8_node_q.more),
+      .s_left_valid_i(h8_node_q.left), .s_left_credit_i(h8_node_q.more), .s_left_far_i(h8_node_q.far),
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
       .s_pick_train_i(node_train), .s_pick_patient_i(node_patient), .s_pick_holds_i(node_holds),
       .m_start_parent_o(node_start), .s_start_above_i(node_above),
       .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)),
-      .m_look_hold_i(looked_of(node_look_hold, node_look_fresh)),
+      .m_look_hold_i(looked_of(node_look_hold, node_look_fresh)), .m_look_clear_i(node_look_clear),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
       .m_pick_held_o(node_pick_held), .m_pick_class_o(node_pick_class), .m_pick_own_o(node_pick_own), .m_pick_last_o(node_pick_last),
@@ -849,15 +878,15 @@ module pst_hierarchy
       .Parents(Ports), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_port_lists (
       .clk_i, .rst_i, .now_i(13'(now_q)),
-      .s_append_valid_i(port_append), .s_append_again_i(h10_port_q.again), .s_append_parent_i(port_t'(h10_port_q.parent)),
+      .s_append_valid_i(port_append), .s_append_front_i(h10_port_q.front), .s_append_parent_i(port_t'(h10_port_q.parent)),
       .s_append_class_i(h10_port_q.cls), .s_append_queue_i(queue_of(h10_port_q.subscriber, port_append_index)),
       .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit),
-      .s_left_valid_i(h10_port_q.left), .s_left_credit_i(h10_port_q.more),
+      .s_left_valid_i(h10_port_q.left), .s_left_credit_i(h10_port_q.more), .s_left_far_i(h10_port_q.far),
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
       .s_pick_train_i(port_train), .s_pick_patient_i(port_patient), .s_pick_holds_i(1'b0),
       .m_start_parent_o(unused_port_start), .s_start_above_i('0),
       .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)),
-      .m_look_hold_i(looked_of(port_look_hold, port_look_fresh)),
+      .m_look_hold_i(looked_of(port_look_hold, port_look_fresh)), .m_look_clear_i(port_look_clear),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
       .m_pick_held_o(unused_port_held), .m_pick_class_o(unused_port_class), .m_pick_own_o(unused_port_own), .m_pick_last_o(port_pick_last),
@@ -1006,8 +1035,9 @@ module pst_hierarchy
       .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)), .s_op_index_i(index_of(index_t'(h_q[0].queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.weight), .s_op_round_i(h_q[2].round),
       .s_op_picked_i(h_q[6].valid && h_q[6].op == OpNode && !h6_stays_q), .s_op_len_i(h_q[6].packet.len),
-      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .left_credit_o(node_left_credit),
-      .more_o(node_more), .init_done_o(node_credit_init_done)
+      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .front_o(node_front), .left_front_o(node_left_front), .far_o(node_far),
+      .left_credit_o(node_left_credit),
+      .more_o(node_more), .covered_o(node_covered), .init_done_o(node_credit_init_done)
   );
 
   pst_round_credit #(
@@ -1019,8 +1049,9 @@ module pst_hierarchy
       .s_op_subscriber_i(subscriber_of(h_q[2].queue_id)), .s_op_index_i(index_of(index_t'(h_q[2].queue_id))),
       .s_op_class_i(h_q[4].packet.cls), .s_op_weight_i(h_q[4].weight), .s_op_round_i(h_q[4].round),
       .s_op_picked_i(h_q[8].valid && h_q[8].op == OpPort && !h8_stays_q), .s_op_len_i(h_q[8].packet.len),
-      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .left_credit_o(port_left_credit),
-      .more_o(port_more), .init_done_o(port_credit_init_done)
+      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .front_o(port_front), .left_front_o(port_left_front), .far_o(port_far),
+      .left_credit_o(port_left_credit),
+      .more_o(port_more), .covered_o(port_covered), .init_done_o(port_credit_init_done)
   );
 
   // --- stage 9: out

@@ -50,9 +50,14 @@ module pst_round_credit
     output logic                       go_o,               // a pick may go
     output round_t                     round_o,            // round in which the subscriber was picked last in this class
     output logic                       credit_o,           // it may send more in that round
+    output logic                       front_o,            // by what is left of its quanta
     // cycle 7, of a pick
     output logic                       left_credit_o,      // the subscriber may send more in its round
     output logic                       more_o,             // or owes nothing
+    output logic                       left_front_o,       // left_credit_o without its guarantee
+    output logic                       far_o,              // it has two quanta left: rounds have ended without it
+    // cycle 7, of any operation
+    output logic                       covered_o,          // a quantum is more than what it owes: the next pick of a round to come goes
     output logic                       init_done_o
 );
 
@@ -88,9 +93,9 @@ module pst_round_credit
   weight_t r3_weight_q;
   round_t [6:3] r_round_q;
   logic signed [CreditWidth:0] r5_raised;
-  weight_t r4_weight_q, r5_weight_q;
-  credit_t r5_most, r5_refilled, r6_credit_q, r6_rest;
-  logic r6_go_q, r6_may_q, r6_due, r7_due, r7_we_q;
+  weight_t r4_weight_q, r5_weight_q, r6_weight_q, r7_weight_q;
+  credit_t r5_most, r5_refilled, r6_credit_q, r6_rest, r6_own_q, r7_rest_q;
+  logic r6_go_q, r6_left_q, r6_may_q, r6_due, r7_due, r7_we_q;
   word_t r7_word_q;
 
   always_comb begin
@@ -141,7 +146,14 @@ module pst_round_credit
     // credit + quantum > 0, without waiting for the sum
     r6_go_q     <= r5_again_q ? r5_own_q.credit > 0 : r5_own_q.credit > -credit_t'(r5_quantum_q);
     round_o     <= r5_own_q.round;
+    r6_left_q   <= r5_own_q.credit > 0;
     r6_may_q    <= r5_own_q.credit > 0 || !r5_known_q;
+
+    // A packet that asks leaves the credit as it is.
+    r6_own_q    <= r5_own_q.credit;
+    r6_weight_q <= r5_weight_q;
+    r7_rest_q   <= s_op_picked_i ? r6_rest : r6_own_q;
+    r7_weight_q <= r6_weight_q;
 
     r7_we_q   <= s_op_picked_i;
     r7_word_q <= '{credit: r6_rest, round: r_round_q[6], cls: r_class_q[6]};
@@ -161,8 +173,13 @@ module pst_round_credit
 
   assign go_o          = r6_go_q || r6_due;
   assign credit_o      = r6_may_q || r6_due;
+  assign front_o       = r6_left_q;
   assign more_o        = !r7_word_q.credit[CreditWidth-1] || r7_due;
-  assign left_credit_o = (!r7_word_q.credit[CreditWidth-1] && r7_word_q.credit != '0) || r7_due;
+  assign far_o         = r7_word_q.credit >= credit_t'({{1'b0, r7_weight_q} + 1'b1, (QuantumLog + 1)'(0)});
+  assign left_front_o  = !r7_word_q.credit[CreditWidth-1] && r7_word_q.credit != '0;
+  assign left_credit_o = left_front_o || r7_due;
+
+  assign covered_o     = r7_rest_q > -credit_t'({{1'b0, r7_weight_q} + 1'b1, QuantumLog'(0)});
 
   // --- guarantees: a time stamp for each word, of when the next packet is within the guarantee
 

@@ -38,11 +38,12 @@ module pst_siblings
     output logic [         IndexWidth-1:0]                          m_append_index_o,
     output logic                                                    m_alone_o,           // the event's queue waits, or waited, at a parent
     output logic [        ParentWidth-1:0]                          m_parent_o,          // of its own; else at this one
-    // of a queue that stands in a list: which one goes, in the next cycle, and how often it still holds back
+    // of a queue that stands in a list, in the next cycle: which one goes, how often it still holds back, whether others wait beside it
     input  logic [    SubscriberWidth-1:0]                          s_look_subscriber_i,
     input  logic [         IndexWidth-1:0]                          s_look_index_i,
     output logic [         IndexWidth-1:0]                          m_look_index_o,
     output patience_t                                               m_look_hold_o,
+    output logic                                                    m_look_beside_o,
     output logic                                                    init_done_o
 );
 
@@ -73,6 +74,7 @@ module pst_siblings
     assign m_alone_o        = 1'b0;
     assign m_look_index_o   = '0;
     assign m_look_hold_o    = '0;
+    assign m_look_beside_o  = 1'b0;
     assign init_done_o      = 1'b1;
 
     logic unused;
@@ -92,6 +94,7 @@ module pst_siblings
     subscriber_t [5:1] subscriber_q;
 
     typedef struct packed {
+      logic      beside;
       patience_t hold;
       index_t    first;
     } next_t;
@@ -128,7 +131,9 @@ module pst_siblings
       c4_repeat_q      <= s_event_left_i ? s_event_repeat_i : '0;
       c4_hold_q        <= s_event_again_i && s_event_hold_i != '0 ? s_event_hold_i - 1'b1 : '0;
       c5_waiting_q     <= c4_waiting_q;
-      c5_next_q        <= '{hold: c4_repeat_q[c4_first] ? Patience : c4_hold_q, first: c4_first};
+      c5_next_q        <= '{
+          beside: (c4_waiting_q & (c4_waiting_q - 1'b1)) != '0, hold: c4_repeat_q[c4_first] ? Patience : c4_hold_q, first: c4_first
+      };
       subscriber_q     <= {subscriber_q[4:1], s_op_subscriber_i};
       if (rst_i) begin
         m_append_valid_o <= 1'b0;
@@ -167,7 +172,7 @@ module pst_siblings
       hit_q        <= subscriber_q[5] == s_look_subscriber_i ? c5_waiting_q : '0;
     end
 
-    assign {m_look_hold_o, m_look_index_o} = hit_q[look_index_q] ? new_q : next[look_index_q];
+    assign {m_look_beside_o, m_look_hold_o, m_look_index_o} = hit_q[look_index_q] ? new_q : next[look_index_q];
 
 `ifndef SYNTHESIS
     always_ff @(posedge clk_i) begin
