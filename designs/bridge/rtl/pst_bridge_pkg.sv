@@ -29,4 +29,7 @@ package pst_bridge_pkg;
     pst_pkg::len_t        quantum;    // bytes of a flow's turn
   } setting_t;
 
+  // No rate, no CoDel.
+  localparam setting_t Unshaped = '{shaper: 1, aqm: '0, quantum: 1514};
+
 endpackage
