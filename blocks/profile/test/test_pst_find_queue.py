@@ -304,7 +304,7 @@ async def full_rate(dut) -> None:
         {"Entries": 64, "DataBytes": 16, "Profiles": 3, "ExtensionHeaders": 4},
         {"Entries": 64, "DataBytes": 32, "PrefixLevels": 4},
         {"Entries": 64, "DataBytes": 64, "PrefixLevels": 2, "Profiles": 4},
-        {"Entries": 256, "DataBytes": 8, "SplitStages": 1, "WindowBytes": 104},
+        {"Entries": 256, "DataBytes": 8, "SplitStages": 1, "WindowBytes": 104, "ExtensionHeaders": 0},
         {"Entries": 64, "DataBytes": 64, "PrefixLevels": 5, "SplitStages": 1},
     ],
     ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes", "split-8-byte-beats", "split-prefixes"],
