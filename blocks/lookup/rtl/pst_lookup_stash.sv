@@ -32,7 +32,8 @@ module pst_lookup_stash #(
     output logic                  any_o,
     input  logic [EntryWidth-1:0] from_i,
     output logic [EntryWidth-1:0] next_entry_o,   // the first one from `from_i` on, round about, that has a key
-    input  logic [EntryWidth-1:0] show_entry_i,
+    input  logic [EntryWidth-1:0] show_key_entry_i,     // of two entries: this one's key, that one's value
+    input  logic [EntryWidth-1:0] show_value_entry_i,
     output logic [  KeyWidth-1:0] show_key_o,
     output logic [ValueWidth-1:0] show_value_o
 );
@@ -52,7 +53,8 @@ module pst_lookup_stash #(
   logic unused_valid;
   logic [Entries-1:0] present_q;
   entry_t [Entries-1:0] entry_q;
-  entry_t shown[Entries];                       // the same, as a memory, to show one
+  logic [KeyWidth-1:0] shown_key[Entries];      // the same, as two memories, to show a key and a value
+  logic [ValueWidth-1:0] shown_value[Entries];
   logic a_hit_q, b_hit_q;
   logic [ValueWidth-1:0] a_value, a_value_q;
   logic [EntryWidth-1:0] b_entry, b_entry_q;
@@ -95,7 +97,8 @@ module pst_lookup_stash #(
     for (int i = int'(Entries) - 1; i >= 0; i--) if (present_q[i] && EntryWidth'(i) >= from_i) next_entry_o = EntryWidth'(i);
   end
 
-  assign {show_key_o, show_value_o} = shown[show_entry_i];
+  assign show_key_o   = shown_key[show_key_entry_i];
+  assign show_value_o = shown_value[show_value_entry_i];
 
   always_ff @(posedge clk_i) begin
     a_hit_q   <= found.a != '0;
@@ -105,7 +108,8 @@ module pst_lookup_stash #(
     if (set_valid_i) begin
       present_q[set_entry_i] <= set_present_i;
       entry_q[set_entry_i]   <= '{key: set_key_i, value: set_value_i};
-      shown[set_entry_i]     <= '{key: set_key_i, value: set_value_i};
+      shown_key[set_entry_i]   <= set_key_i;
+      shown_value[set_entry_i] <= set_value_i;
     end
     if (rst_i) present_q <= '0;
   end
