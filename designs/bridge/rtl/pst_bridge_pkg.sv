@@ -30,6 +30,8 @@ package pst_bridge_pkg;
   } setting_t;
 
   // No rate, no CoDel.
-  localparam setting_t Unshaped = '{shaper: 1, aqm: '0, quantum: 1514};
+  function automatic setting_t unshaped();
+    return '{shaper: 1, aqm: '0, quantum: 1514};
+  endfunction
 
 endpackage

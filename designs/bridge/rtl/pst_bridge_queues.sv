@@ -17,9 +17,7 @@ module pst_bridge_queues
     parameter int unsigned LongestBytes = 1536,    // longest frame without FCS
     parameter int unsigned TickShift = 6,          // CoDel: a tick is 2^TickShift cycles
     parameter int unsigned AgeCycles = 6103,       // see pst_access_edge_core: FlowAgeCycles
-    parameter setting_t    Setting = '{            // of each queue: unshaped, no CoDel
-        shaper: 1, quantum: 1514, default: '0
-    }
+    parameter setting_t    Setting = pst_bridge_pkg::unshaped()    // of each queue
 ) (
     input  logic      clk_i,
     input  logic      rst_i,

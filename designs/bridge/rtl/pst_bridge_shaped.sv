@@ -13,7 +13,7 @@ module pst_bridge_shaped
     parameter int unsigned Cells = 512,              // of 64 bytes, a power of two; see pst_bridge_queues
     parameter int unsigned TickShift = 6,            // CoDel: a tick is 2^TickShift cycles of clk_i
     parameter int unsigned AgeCycles = 6103,         // cycles of clk_i; see pst_access_edge_core: FlowAgeCycles
-    parameter setting_t    Setting = '{shaper: 1, quantum: 1514, default: '0},    // of each queue; this one: unshaped, no CoDel
+    parameter setting_t    Setting = pst_bridge_pkg::unshaped(),    // of each queue
     parameter logic [31:0] Seed = 32'h2545_f491      // of the hash of flows, not 0
 ) (
     // from the receiver

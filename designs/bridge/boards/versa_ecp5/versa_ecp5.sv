@@ -12,7 +12,7 @@ module versa_ecp5
     parameter int unsigned Cells = 512,
     parameter int unsigned TickShift = 6,
     parameter int unsigned AgeCycles = 6103,
-    parameter setting_t [1:0] Setting = {2{pst_bridge_pkg::Unshaped}}    // Shaped: of queues of frames from port p
+    parameter setting_t [1:0] Setting = {2{pst_bridge_pkg::unshaped()}}    // Shaped: of queues of frames from port p
 ) (
     input  logic            clk100_i,
     input  logic            rst_ni,
