@@ -200,7 +200,9 @@ module pst_lookup_proof
 
       // the stash as it is shown
       for (int i = 0; i < StashEntries; i++) begin
-        if (u_dut.u_stash.present_q[i]) a_shown : assert (u_dut.u_stash.shown[i] == u_dut.u_stash.entry_q[i]);
+        if (u_dut.u_stash.present_q[i]) begin
+          a_shown : assert ({u_dut.u_stash.shown_key[i], u_dut.u_stash.shown_value[i]} == u_dut.u_stash.entry_q[i]);
+        end
       end
 
       // lookups
