@@ -216,7 +216,8 @@ module pst_find_queue
 
   pst_fifo #(
       .Width(BeatWidth),
-      .Depth(WaitBeats)
+      .Depth(WaitBeats),
+      .RegisterOutput(SplitStages)
   ) u_beats (
       .clk_i,
       .rst_i,
@@ -232,7 +233,8 @@ module pst_find_queue
   // Each answer is of a frame whose first beat waits: there is room for it.
   pst_fifo #(
       .Width($bits(answer_t)),
-      .Depth(WaitBeats)
+      .Depth(WaitBeats),
+      .RegisterOutput(SplitStages)
   ) u_answers (
       .clk_i,
       .rst_i,
