@@ -66,10 +66,8 @@ module pst_lookup_update
     input  logic                              stash_any_i,
     output logic [            EntryWidth-1:0] stash_from_o,
     input  logic [            EntryWidth-1:0] stash_next_i,
-    output logic [            EntryWidth-1:0] stash_show_key_entry_o,
-    output logic [            EntryWidth-1:0] stash_show_value_entry_o,
-    input  logic [              KeyWidth-1:0] stash_show_key_i,
-    input  logic [            ValueWidth-1:0] stash_show_value_i
+    output logic [       1:0][EntryWidth-1:0] stash_show_entry_o, // {of the value, of the key}
+    input  logic [   KeyWidth+ValueWidth-1:0] stash_show_word_i   // {key, value}
 );
 
   localparam int unsigned TableWidth = $clog2(Tables);
@@ -118,6 +116,8 @@ module pst_lookup_update
   logic [15:0] random_q;
   logic [Tables-1:0] found_q, empty_q;
   word_t [Tables-1:0] words;
+  logic [KeyWidth-1:0] shown_key;
+  logic [ValueWidth-1:0] shown_value;
   logic [EntryWidth-1:0] shown_entry;   // that which is or will be on hand
   logic take;
   logic [IndexWidth-1:0] low_of_victim;
@@ -141,9 +141,9 @@ module pst_lookup_update
   assign stash_key_o        = {item_q.rest, item_q.low};
   assign stash_from_o       = from_q;
   // The hash waits for the key, so its entry comes from a register with SplitStages; the value's may be known late.
-  assign shown_entry              = SplitStages ? item_q.entry : stash_next_i;
-  assign stash_show_key_entry_o   = shown_entry;
-  assign stash_show_value_entry_o = state_q == Decide ? stash_hit_entry_i : shown_entry;
+  assign shown_entry        = SplitStages ? item_q.entry : stash_next_i;
+  assign stash_show_entry_o = {state_q == Decide ? stash_hit_entry_i : shown_entry, shown_entry};
+  assign {shown_key, shown_value} = stash_show_word_i;
 
   // What happens, at once: to the tables, the stash, and the operation.
   typedef struct packed {
@@ -176,7 +176,7 @@ module pst_lookup_update
   assign drawn       = SplitStages ? random_d[TableWidth-1:0] : random_q[TableWidth-1:0];
 
   always_comb begin
-    found_value = stash_hit_i ? stash_show_value_i : '0;
+    found_value = stash_hit_i ? shown_value : '0;
     for (int unsigned t = 0; t < Tables; t++) if (found_q[t]) found_value |= words[t].value;
   end
 
@@ -204,7 +204,7 @@ module pst_lookup_update
     mix_valid_o = start_q;
     mix_mixed_o = item_q.stashed;
     mix_key_o   = {item_q.rest, item_q.low};
-    if (SplitStages && item_q.stashed) mix_key_o = stash_show_key_i;
+    if (SplitStages && item_q.stashed) mix_key_o = shown_key;
     if (state_q == Victim) begin        // with low = 0 the addresses are F
       mix_mixed_o = 1'b1;
       mix_key_o   = {victim_q.rest, IndexWidth'(0)};
@@ -230,13 +230,13 @@ module pst_lookup_update
           item_d.stashed = 1'b1;
           item_d.entry   = stash_next_i;
           item_d.moved   = 1'b0;
-          item_d.value   = stash_show_value_i;
-          {item_d.rest, item_d.low} = stash_show_key_i;
+          item_d.value   = shown_value;
+          {item_d.rest, item_d.low} = shown_key;
         end
       end
 
       Mix: begin
-        if (SplitStages && item_q.stashed) item_d.value = stash_show_value_i;
+        if (SplitStages && item_q.stashed) item_d.value = shown_value;
         if (mix_valid_i) begin
           state_d      = Read;
           item_d.rest  = mix_rest_i;
