@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.commands import app
-from penstock.designs.bridge import setting
 from penstock.errors import UserError
 from penstock.hardware import board as boards
+from penstock.hardware import bridge_setting as setting
 
 
 def test_an_unknown_board_is_one_sentence() -> None:

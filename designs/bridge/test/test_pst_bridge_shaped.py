@@ -14,7 +14,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 from cocotb.utils import get_sim_time
 
-from penstock.designs.bridge import setting
+from penstock.hardware import bridge_setting as setting
 from penstock.paths import BUILD, DESIGNS, read_file_list
 from penstock.testing.testkit import parameter, run_module, seed
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from penstock import cache
 from penstock.basics import groups
-from penstock.designs.bridge import setting
 from penstock.errors import UserError
+from penstock.hardware import bridge_setting as setting
 from penstock.hardware import liteeth_mac, plugs, synth, synth_flow
 from penstock.parts import registry
 from penstock.paths import BUILD, DESIGNS, alone_in, read_file_list
