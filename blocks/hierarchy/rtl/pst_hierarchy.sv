@@ -155,7 +155,7 @@ module pst_hierarchy
   typedef struct packed {
     logic        left;          // its packet left,
     logic        more;          // and its subscriber may send more in its round,
-    logic        far;           // and is far behind
+    logic        left_far;      // and is far behind
     queue_t      parent;
     class_t      cls;
     subscriber_t subscriber;
@@ -540,13 +540,13 @@ module pst_hierarchy
 
     // To the lists, a cycle after the event: what a pick has left counts for the queue that follows it.
     h8_node_q <= '{
-        left: h7_left_q, more: node_more, far: node_far, parent: queue_t'(h_q[7].node), cls: h_q[7].packet.cls,
+        left: h7_left_q, more: node_more, left_far: node_far, parent: queue_t'(h_q[7].node), cls: h_q[7].packet.cls,
         subscriber: subscriber_of(h_q[7].queue_id), round: h7_left_q || h7_again_q ? h_q[7].round : h7_round_q,
         credit: h7_left_q ? node_left_credit : h7_again_q ? h_q[7].hold != '0 : h7_credit_q,
         front: h7_left_q ? node_left_front : !h7_again_q && h7_front_q, covered: node_covered
     };
     h10_port_q <= '{
-        left: h9_left_q, more: port_more, far: port_far, parent: queue_t'(h_q[9].port), cls: h_q[9].packet.cls,
+        left: h9_left_q, more: port_more, left_far: port_far, parent: queue_t'(h_q[9].port), cls: h_q[9].packet.cls,
         subscriber: subscriber_of(h_q[9].queue_id), round: h9_left_q || h9_again_q ? h_q[9].round : h9_round_q,
         credit: h9_left_q ? port_left_credit : h9_again_q ? h_q[9].hold != '0 : h9_credit_q,
         front: h9_left_q ? port_left_front : !h9_again_q && h9_front_q, covered: port_covered
@@ -861,7 +861,7 @@ module pst_hierarchy
       .s_append_valid_i(node_append), .s_append_front_i(h8_node_q.front), .s_append_parent_i(node_t'(h8_node_q.parent)),
       .s_append_class_i(h8_node_q.cls), .s_append_queue_i(queue_of(h8_node_q.subscriber, node_append_index)),
       .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit),
-      .s_left_valid_i(h8_node_q.left), .s_left_credit_i(h8_node_q.more), .s_left_far_i(h8_node_q.far),
+      .s_left_valid_i(h8_node_q.left), .s_left_credit_i(h8_node_q.more), .s_left_far_i(h8_node_q.left_far),
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
       .s_pick_train_i(node_train), .s_pick_patient_i(node_patient), .s_pick_holds_i(node_holds),
       .m_start_parent_o(node_start), .s_start_above_i(node_above),
@@ -881,7 +881,7 @@ module pst_hierarchy
       .s_append_valid_i(port_append), .s_append_front_i(h10_port_q.front), .s_append_parent_i(port_t'(h10_port_q.parent)),
       .s_append_class_i(h10_port_q.cls), .s_append_queue_i(queue_of(h10_port_q.subscriber, port_append_index)),
       .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit),
-      .s_left_valid_i(h10_port_q.left), .s_left_credit_i(h10_port_q.more), .s_left_far_i(h10_port_q.far),
+      .s_left_valid_i(h10_port_q.left), .s_left_credit_i(h10_port_q.more), .s_left_far_i(h10_port_q.left_far),
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
       .s_pick_train_i(port_train), .s_pick_patient_i(port_patient), .s_pick_holds_i(1'b0),
       .m_start_parent_o(unused_port_start), .s_start_above_i('0),

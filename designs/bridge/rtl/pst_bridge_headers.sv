@@ -208,6 +208,9 @@ module pst_bridge_headers
   bucket_t sum;
 
   assign sum      = word[0] ^ word[1];
+  logic unused_place;
+  assign unused_place = ^{place_q2.chunk, place_q2.data};
+
   assign mac_d    = mac_q ^ (place_q2.key == KeyMac ? sum : '0);
   assign ip_sum_d = ip_sum_q ^ (place_q2.key == KeyIp ? sum : '0);
 
