@@ -3,18 +3,19 @@
 //
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
 // round begins; but not within GraceCycles of a queue's leaving with credit for more, for it may be on its way back, and would lose the
-// rest of its round: such a pick finds none, and the parent asks again. For the same reason a class does not get its turn within GraceCycles
-// of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. If the parent holds
-// back, nor does it while one of a higher class waits above (pst_waits_above): its burst makes up for that; and a round does not end while one
-// of the class itself waits there. A parent that neither is patient nor holds back is behind: it waits for none of these, and at the end of a
-// round only for a subscriber that would miss too many. Which list a queue
-// joins, and so its share, is decided by what it may still send in its round (pst_round_credit). It joins at the end; but in front of this round's
-// list, if it has credit left and its parent is not patient: no wait is made for it, so it goes on with its turn as soon as it is back.
+// rest of its round: such a pick finds none, and the parent asks again. For the same reason a class does not get its turn within
+// GraceCycles of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. If
+// the parent holds back, nor does it while one of a higher class waits above (pst_waits_above): its burst makes up for that; and a round
+// does not end while one of the class itself waits there. A parent that neither is patient nor holds back is behind: it waits for none of
+// these, and at the end of a round only for a subscriber that would miss too many. Which list a queue joins, and so its share, is decided
+// by what it may still send in its round (pst_round_credit). It joins at the end; but in front of this round's list, if it has credit left
+// and its parent is not patient: no wait is made for it, so it goes on with its turn as soon as it is back.
 //
-// A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on the
-// lists: the links lead from one of its queues to the next. If it has emptied its list, and the parent is behind, it continues with the class that is
-// the highest then, by another operation. With a lower class only if all of its queues are clear: each goes, and leaves no other packet of its
-// subscriber and class here. Else such a packet, which joins the list when the queue has gone, would wait for a lower class.
+// A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on
+// the lists: the links lead from one of its queues to the next. If it has emptied its list, and the parent is behind, it continues with the
+// class that is the highest then, by another operation. With a lower class only if all of its queues are clear: each goes, and leaves no
+// other packet of its subscriber and class here. Else such a packet, which joins the list when the queue has gone, would wait for a lower
+// class.
 //
 // A queue in a list may stand for several that wait together (pst_siblings): which of them goes is looked up when it leaves the list.
 //

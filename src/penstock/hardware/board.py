@@ -83,9 +83,8 @@ def parameters(board: Board, rates: tuple[int, int] | None) -> dict[str, int | s
         return {}
     clock_hz = round(board.pll_mhz[2] * 1e6)
     words = [setting.value(bps, clock_hz) for bps in rates]  # frames from port p leave by the other one
-    both = words[0] << setting.BITS | words[1]
     return {"Shaped": 1, "TickShift": setting.tick_shift(clock_hz), "AgeCycles": setting.age_cycles(clock_hz, FLOWS),
-            "Setting": f"{2 * setting.BITS}'h{both:x}"}  # fmt: skip
+            "Setting": setting.literal(*words)}  # fmt: skip
 
 
 def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, progress: synth.Progress) -> dict[str, Any]:

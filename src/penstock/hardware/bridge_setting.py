@@ -37,6 +37,9 @@ def value(bps: int, clock_hz: int, target_us: int = 5_000, interval_us: int = 10
     return total
 
 
-def literal(bits: int) -> str:
-    """Return a setting as a Verilog literal."""
-    return f"{BITS}'h{bits:x}"
+def literal(*values: int) -> str:
+    """Return a setting, or an array of them, index 0 last, as a Verilog literal."""
+    bits = 0
+    for one in values:
+        bits = bits << BITS | one
+    return f"{len(values) * BITS}'h{bits:x}"
