@@ -26,7 +26,8 @@ DeviceLibrary::DeviceLibrary(const std::string& path) : handle_(dlopen(path.c_st
             throw std::runtime_error(path + " has version " + std::to_string(version) + " of the pins, the engine " +
                                      std::to_string(PST_PINS_VERSION));
         symbol<decltype(&pst_describe)>(handle_, "pst_describe", path)(&shape);
-        if (!shape.inputs || !shape.outputs || !shape.beat_bytes || shape.beat_bytes > PST_BEAT_BYTES)
+        if (!shape.inputs || !shape.outputs || !shape.beat_bytes ||
+            (shape.beat_bytes > PST_BEAT_BYTES && shape.beat_bytes % PST_BEAT_BYTES))
             throw std::runtime_error(path + " describes a device without inputs, outputs or beats");
         create = symbol<decltype(&pst_create)>(handle_, "pst_create", path);
         destroy = symbol<decltype(&pst_destroy)>(handle_, "pst_destroy", path);

@@ -27,10 +27,11 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
       library_(library),
       face_(std::move(face)),
       head_(face_->head_bytes()),
-      beat_(library_.shape.beat_bytes),
+      segments_(std::max(1U, library_.shape.beat_bytes / PST_BEAT_BYTES)),
+      beat_(library_.shape.beat_bytes / segments_),
       device_(nullptr),
-      in_pins_(library_.shape.inputs),
-      out_pins_(library_.shape.outputs),
+      in_pins_(std::size_t{library_.shape.inputs} * segments_),
+      out_pins_(std::size_t{library_.shape.outputs} * segments_),
       events_(library_.shape.events),
       axi_(library_.shape.memories) {
     same("memories", library_.shape.memories, environment_.memories.size());
@@ -42,12 +43,14 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
     pins_.ev = events_.data();
     pins_.axi = axi_.data();
     for (unsigned i = 0; i < inputs; ++i)
-        inputs_.push_back({LinkInput(environment.ingress(i), head_, beat_), Random(environment_.seed, kInputSequence + i * kNextPort),
+        inputs_.push_back({LinkInput(environment.ingress(i), head_, beat_), WordInput(segments_),
+                           Random(environment_.seed, kInputSequence + i * kNextPort),
                            std::vector<std::uint8_t>(head_ + kMaxFrameBytes + 2 * PST_BEAT_BYTES)});
     for (unsigned o = 0; o < outputs; ++o)
         outputs_.push_back({.link = LinkOutput(environment.egress(o)),
                             .random = Random(environment_.seed, kOutputSequence + o * kNextPort),
-                            .data = std::vector<std::uint8_t>(kMaxFrameBytes + 1 + PST_BEAT_BYTES)});
+                            .data = std::vector<std::uint8_t>(kMaxFrameBytes + 1 + PST_BEAT_BYTES),
+                            .before = std::vector<pst_output_pins>(segments_)});
     auto drams = dram_accesses(environment_.memories);
     for (unsigned m = 0; m < environment_.memories.size(); ++m)
         memories_.push_back(std::make_unique<MemoryModel>(environment_.memories[m], std::move(drams[m]), m, environment_.seed));
@@ -117,12 +120,12 @@ void RtlDevice::cycle() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         Input& input = inputs_[i];
         if (input.link.asking() && (active_ || now_ >= input.link.ask_again())) input.link.fetch(now_);
-        if (!in_pins_[i].tvalid_i && now_ >= input.link.beat_cycle()) offer_beat(input, in_pins_[i]);
+        if (!input.words.offered() && now_ >= input.link.beat_cycle()) offer_word(input, input_pins(i));
     }
     active_ = false;
     for (std::size_t o = 0; o < outputs_.size(); ++o)
-        out_pins_[o].tready_i = outputs_[o].link.ready(now_) &&
-                                (environment_.ready_permille >= 1000 || outputs_[o].random.permille(environment_.ready_permille));
+        output_pins(o)->tready_i = outputs_[o].link.ready(now_) &&
+                                   (environment_.ready_permille >= 1000 || outputs_[o].random.permille(environment_.ready_permille));
     for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->drive(axi_[m], now_);
     registers_.drive(pins_);
 
@@ -130,18 +133,19 @@ void RtlDevice::cycle() {
 
     if (!pins_.rst_i) {
         for (std::size_t i = 0; i < inputs_.size(); ++i) {
-            if (!in_pins_[i].tvalid_i) continue;
+            pst_input_pins& pins = *input_pins(i);
+            if (!pins.tvalid_i) continue;
             ++bus_.input_offered;
-            if (in_pins_[i].tready_o) input_taken(inputs_[i], in_pins_[i]);
+            if (pins.tready_o) input_taken(inputs_[i], pins);
         }
         for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->sample(axi_[m], now_);
         registers_.sample(pins_);
         report_events();
         for (std::size_t o = 0; o < outputs_.size(); ++o) {
-            const pst_output_pins& pins = out_pins_[o];
+            const pst_output_pins& pins = *output_pins(o);
             bus_.output_ready += pins.tready_i;
             if (!(pins.tvalid_o | outputs_[o].held)) continue;
-            output_hold(outputs_[o], pins);
+            output_hold(outputs_[o], &pins);
             if (pins.tvalid_o && pins.tready_i) output_taken(outputs_[o], static_cast<unsigned>(o));
         }
     }
@@ -162,33 +166,38 @@ LostFrames RtlDevice::ingress_lost() const {
 }
 
 bool RtlDevice::input_idle() const {
-    return std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.link.idle(); });
+    return face_->idle() &&
+           std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.link.idle() && !input.words.offered(); });
 }
 
-void RtlDevice::offer_beat(Input& input, pst_input_pins& pins) {
-    if (environment_.valid_permille < 1000 && !input.random.permille(environment_.valid_permille)) return;
+void RtlDevice::offer_word(Input& input, pst_input_pins* pins) {
+    for (unsigned s = 0; s < segments_; ++s) pins[s].tkeep_i = 0;
+    const auto draw = [&] { return environment_.valid_permille >= 1000 || input.random.permille(environment_.valid_permille); };
+    pins->tvalid_i = input.words.make(input.link, now_, draw, [&](unsigned segment) { put_beat(input, pins[segment]); });
+}
+
+void RtlDevice::put_beat(Input& input, pst_input_pins& pins) {
     const Frame& frame = input.link.frame();
     const std::uint32_t at = input.link.at(), bytes = input.link.beat_bytes();
     if (at == 0) {
         face_->write_head(frame, input.data.data());
         frame_bytes(frame, environment_.seed, input.data.data() + head_);
-        input.link.begin();
+        if (segments_ > 1 && bytes == 0) fail("a frame without bytes has no segment");
     }
     std::memcpy(pins.tdata_i, input.data.data() + at, PST_BEAT_BYTES);
     pins.tkeep_i = bytes == 0 ? 0 : ~std::uint64_t{0} >> (64 - bytes);
     pins.tlast_i = input.link.last();
     pins.tdest_i = face_->dest(frame);
     pins.tuser_i = face_->user(frame, at == 0, pins.tlast_i);
-    pins.tvalid_i = 1;
 }
 
 void RtlDevice::input_taken(Input& input, pst_input_pins& pins) {
     ++bus_.input_taken;
     pins.tvalid_i = 0;
-    if (!input.link.taken(now_)) return;
-    face_->arrived(input.link.frame(), input.link.last_bit(), now_, *observer_);
-    active_ = true;
-    input.link.fetch(now_);
+    input.words.taken(input.link, now_, [&](const Frame& frame, std::int64_t last_bit) {
+        face_->arrived(frame, last_bit, now_, *observer_);
+        active_ = true;
+    });
 }
 
 // ---- events and output
@@ -200,20 +209,33 @@ void RtlDevice::report_events() {
 }
 
 // A source that has raised valid holds valid and payload until ready.
-void RtlDevice::output_hold(Output& output, const pst_output_pins& p) {
-    const pst_output_pins& held = output.before;
-    if (output.held && !(p.tvalid_o && p.tkeep_o == held.tkeep_o && p.tid_o == held.tid_o && p.tlast_o == held.tlast_o &&
-                         std::memcmp(p.tdata_o, held.tdata_o, PST_BEAT_BYTES) == 0))
+void RtlDevice::output_hold(Output& output, const pst_output_pins* pins) {
+    const auto same = [](const pst_output_pins& p, const pst_output_pins& held) {
+        return p.tkeep_o == held.tkeep_o && (p.tkeep_o == 0 || (p.tid_o == held.tid_o && p.tlast_o == held.tlast_o &&
+                                                                std::memcmp(p.tdata_o, held.tdata_o, PST_BEAT_BYTES) == 0));
+    };
+    if (output.held && !(pins->tvalid_o && std::equal(pins, pins + segments_, output.before.begin(), same)))
         fail(port("m_axis", static_cast<std::size_t>(&output - outputs_.data()), outputs_.size()) + " changed before it was taken");
-    output.held = p.tvalid_o && !p.tready_i;
-    if (output.held) output.before = p;
+    output.held = pins->tvalid_o && !pins->tready_i;
+    if (output.held) std::copy_n(pins, segments_, output.before.begin());
 }
 
 void RtlDevice::output_taken(Output& output, unsigned number) {
-    const pst_output_pins& p = out_pins_[number];
-    const auto bad = [&](const std::string& what) { fail(port("m_axis", number, outputs_.size()) + what); };
     if (!observer_) fail("output before the first frame");
     ++bus_.output_taken;
+    const pst_output_pins* const pins = output_pins(number);
+    if (segments_ == 1) return beat_taken(output, number, *pins);
+    bool any = false;
+    for (unsigned s = 0; s < segments_; ++s) {
+        if (pins[s].tkeep_o == 0) continue;
+        any = true;
+        beat_taken(output, number, pins[s]);
+    }
+    if (!any) fail(port("m_axis", number, outputs_.size()) + ": a word has no used segment");
+}
+
+void RtlDevice::beat_taken(Output& output, unsigned number, const pst_output_pins& p) {
+    const auto bad = [&](const std::string& what) { fail(port("m_axis", number, outputs_.size()) + what); };
     const std::uint64_t keep = p.tkeep_o, all = ~std::uint64_t{0} >> (64 - beat_);
     if (keep == 0 || (keep & (keep + 1)) != 0 || keep > all) bad("_tkeep is not contiguous from bit 0");
     if (!p.tlast_o && keep != all) bad("_tkeep has a gap before the last beat");

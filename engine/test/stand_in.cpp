@@ -12,6 +12,8 @@
 // queue} in its lowest 2 and 4 bits, register 0x830 + 4 * class has the cycles from a frame's enqueue event until it is too late, and what
 // is too late is dropped for reason 8; queues take turns. Free: the frame that leaves is drawn among those that are due. Rewriting: byte 14
 // becomes one less, and where byte 15 is odd four bytes come before byte 12. Register 0x840 is the seed of what is drawn.
+//
+// Its streams have PST_SEGMENTS segments, one unless it is compiled otherwise: a word out has all beats that are due when it is made.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -24,6 +26,10 @@
 #include <vector>
 
 #include "penstock/pins.h"
+
+#ifndef PST_SEGMENTS
+#define PST_SEGMENTS 1
+#endif
 
 namespace {
 
@@ -104,6 +110,7 @@ struct pst_device {
     std::vector<std::uint8_t> coming;
     std::deque<Stored> stored;
     std::deque<pst_event_pins> classify, enqueue;
+    std::deque<std::uint64_t> enqueue_of;  // the frame of each of the latter, as they came
     std::array<Counts, 9> drops;
     std::array<Counts, kQueues> in, out, dropped, aqm_dropped;
     std::array<std::uint64_t, kQueues> marks{};
@@ -118,6 +125,7 @@ struct pst_device {
     std::uint64_t choices = 0;
     std::uint32_t ahead = 0, given = 0;  // frames that may have been, and have been, given away and have not left: the first stored ones
     std::size_t sent = 0;                // bytes of the first stored frame
+    std::array<pst_output_pins, PST_SEGMENTS> word{};  // that is offered
     bool write_answer = false, read_answer = false, offered = false;
     bool aw_done = false, w_done = false;
     std::string error;
@@ -149,13 +157,17 @@ struct pst_device {
         if (chosen && fault == kClassifyQueue) ++classify.back().queue_o;
         if (reason > 4) {
             enqueue.push_back(event(reason, kEnqueueLength));
+            enqueue_of.push_back(come);
             drop(frame.queue, length, reason);
         } else if (reason) {
             drops[reason].add(length, fault == kMiscount && reason == 1);
         }
         if (reason) return;
         ++accepted;
-        if (!(chosen && fault == kNoEvent)) enqueue.push_back(event(0, kEnqueueLength));
+        if (!(chosen && fault == kNoEvent)) {
+            enqueue.push_back(event(0, kEnqueueLength));
+            enqueue_of.push_back(come);
+        }
         in[frame.queue].add(length, fault == kMiscountQueueIn);
         for (const auto& [offset, value] : order.patches) frame.bytes[offset] = value;
         if (chosen && fault == kAssertion) error = "assertion of the stand-in";
@@ -293,25 +305,50 @@ struct pst_device {
     }
 
     void offer(pst_pins& p) {
-        const bool turn = !stored.empty() && stored.front().due <= now && (given || !ahead);
-        p.out->tvalid_o = turn && !(fault == kDropValid && offered);
-        if (!p.out->tvalid_o) return;
-        const Stored& frame = stored.front();
-        const std::size_t left = frame.bytes.size() - sent;
-        const std::size_t bytes = left < 64 ? left : 64;
-        std::memset(p.out->tdata_o, 0xEE, 64);
-        std::memcpy(p.out->tdata_o, frame.bytes.data() + sent, bytes);
-        if (fault == kChangeData && offered) p.out->tdata_o[0] ^= 1;
-        p.out->tkeep_o = ~std::uint64_t{0} >> (64 - bytes);
-        if (fault == kKeepHole) p.out->tkeep_o &= ~std::uint64_t{2};
-        p.out->tlast_o = bytes == left;
-        p.out->tuser_o = rules & kCarriesTags ? frame.tag << 1 : 0;
-        p.out->tid_o = frame.queue;
+        if (!offered) make_word();
+        pst_output_pins* const out = p.out;
+        const bool turn = word[0].tvalid_o && !(fault == kDropValid && offered);
+        for (unsigned s = 0; s < PST_SEGMENTS; ++s) {
+            const std::uint8_t ready = out[s].tready_i;
+            out[s] = word[s];
+            out[s].tready_i = ready;
+        }
+        out->tvalid_o = turn;
+        if (turn && fault == kChangeData && offered) out->tdata_o[0] ^= 1;
     }
 
-    void sent_beat(const pst_pins& p) {
+    // The beats of frames whose turn it is.
+    void make_word() {
+        std::size_t frame_at = 0, from = sent;
+        for (pst_output_pins& out : word) {
+            out.tkeep_o = 0;
+            out.tvalid_o = frame_at < stored.size() && stored[frame_at].due <= now && (given > frame_at || !ahead);
+            if (!out.tvalid_o) continue;
+            const Stored& frame = stored[frame_at];
+            const std::size_t left = frame.bytes.size() - from;
+            const std::size_t bytes = left < 64 ? left : 64;
+            std::memset(out.tdata_o, 0xEE, 64);
+            std::memcpy(out.tdata_o, frame.bytes.data() + from, bytes);
+            out.tkeep_o = ~std::uint64_t{0} >> (64 - bytes);
+            if (fault == kKeepHole) out.tkeep_o &= ~std::uint64_t{2};
+            out.tlast_o = bytes == left;
+            out.tuser_o = rules & kCarriesTags ? frame.tag << 1 : 0;
+            out.tid_o = frame.queue;
+            from += 64;
+            if (!out.tlast_o) continue;
+            ++frame_at;
+            from = 0;
+        }
+    }
+
+    void sent_word() {
+        for (const pst_output_pins& beat : word)
+            if (beat.tkeep_o) sent_beat(beat.tlast_o);
+    }
+
+    void sent_beat(bool last) {
         sent += 64;
-        if (!p.out->tlast_o) return;
+        if (!last) return;
         out[stored.front().queue].add(stored.front().bytes.size(), fault == kMiscountQueue);
         if (fault == kMiscountBytes) ++out[stored.front().queue].bytes;
         stored.pop_front();
@@ -380,8 +417,12 @@ struct pst_device {
         p.init_done_o = 1;
         p.now_o = static_cast<std::uint32_t>(now);
         p.in->tready_o = 1;
-        pulse(enqueue, p.ev[1]);
         pulse(classify, p.ev[0]);
+        p.ev[1].valid_o = false;
+        if (!enqueue.empty() && enqueue_of.front() <= come - classify.size()) {  // it has been classified
+            pulse(enqueue, p.ev[1]);
+            enqueue_of.pop_front();
+        }
         enter(p.ev[1].valid_o && p.ev[1].reason_o == 0);
         if (rules & kByDeadline)
             choose_by_deadline(p);
@@ -402,22 +443,26 @@ struct pst_device {
         if (p.s_axil_arvalid_i && p.s_axil_arready_o) read_value = read(p.s_axil_araddr_i), read_answer = true;
         if (p.axi[0].awvalid_o && p.axi[0].awready_i) aw_done = true;
         if (p.axi[0].wvalid_o && p.axi[0].wready_i) w_done = true;
-        if (p.out->tvalid_o && p.out->tready_i) sent_beat(p);
+        if (p.out->tvalid_o && p.out->tready_i) sent_word();
         offered = p.out->tvalid_o && !p.out->tready_i;
-        if (!p.rst_i && p.in->tvalid_i) {
-            const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.in->tdata_i);
-            for (int i = 0; i < 64; ++i)
-                if (p.in->tkeep_i >> i & 1) coming.push_back(bytes[i]);
-            if (rules & kCarriesTags) tag = p.in->tuser_i >> 1;
-            if (p.in->tlast_i) take_frame(p.in->tuser_i & 1);
-        }
+        if (!p.rst_i && p.in->tvalid_i)
+            for (unsigned s = 0; s < PST_SEGMENTS; ++s) take_beat(p.in[s]);
         ++now;
+    }
+
+    void take_beat(const pst_input_pins& in) {
+        if (in.tkeep_i == 0) return;
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(in.tdata_i);
+        for (int i = 0; i < 64; ++i)
+            if (in.tkeep_i >> i & 1) coming.push_back(bytes[i]);
+        if (rules & kCarriesTags) tag = in.tuser_i >> 1;
+        if (in.tlast_i) take_frame(in.tuser_i & 1);
     }
 };
 
 extern "C" {
 uint32_t pst_pins_version() { return PST_PINS_VERSION; }
-void pst_describe(pst_shape* shape) { *shape = {1, 1, 4, 1, PST_BEAT_BYTES}; }
+void pst_describe(pst_shape* shape) { *shape = {1, 1, 4, 1, PST_SEGMENTS * PST_BEAT_BYTES}; }
 pst_device* pst_create() { return new pst_device; }
 void pst_destroy(pst_device* device) { delete device; }
 const char* pst_error(const pst_device* device) { return device->error.c_str(); }

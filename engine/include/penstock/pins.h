@@ -19,9 +19,13 @@ extern "C" {
 #endif
 
 #define PST_PINS_VERSION 5u
-#define PST_BEAT_BYTES 64 /* of the widest stream; a narrower one uses the first bytes */
+#define PST_BEAT_BYTES 64 /* of a segment; a stream of one segment that is narrower uses the first bytes */
 
-/* One AXI4-Stream input and output; byte 0 is the lowest byte of word 0. */
+/* One segment of an AXI4-Stream input and output; byte 0 is the lowest byte of word 0. A stream of beats up to PST_BEAT_BYTES has one. One
+ * of several times as many bytes is segmented: frames may begin and end in any segment of a word, several in one. Its segments are elements
+ * of the arrays one after the other; valid and ready are those of the first one and count for the word, and a segment with a byte in tkeep
+ * is used. The used segments of a frame follow each other in order, from word to word. A frame ends in a segment with tlast, and all its
+ * others are full. */
 struct pst_input_pins {
     uint32_t tdata_i[16];
     uint64_t tkeep_i;
@@ -58,10 +62,10 @@ struct pst_event_pins {
 /* How many of each a device has, and how wide its streams are. */
 struct pst_shape {
     uint32_t inputs, outputs, events, memories; /* inputs and outputs at least 1 */
-    uint32_t beat_bytes;                        /* 1..PST_BEAT_BYTES */
+    uint32_t beat_bytes;                        /* 1..PST_BEAT_BYTES, or of a segmented stream 2 or more times as many */
 };
 
-/* The arrays have as many elements as the shape says; they belong to the caller of pst_step. */
+/* The arrays have as many elements as the shape says, in and out one for each segment; they belong to the caller of pst_step. */
 struct pst_pins {
     struct pst_input_pins* in;
     struct pst_output_pins* out;

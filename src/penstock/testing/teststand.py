@@ -24,16 +24,17 @@ MakeJob = Callable[..., Job]
 Writes = list[tuple[int, int]]
 
 
-def library() -> str:
-    """Return the path of the device's library, compiled if need be."""
+def library(segments: int = 1) -> str:
+    """Return the path of the device's library, compiled if need be; its streams have so many segments."""
     source, header = ROOT / "engine/test/stand_in.cpp", ROOT / "engine/include/penstock/pins.h"
     digest = hashlib.sha256(source.read_bytes() + header.read_bytes()).hexdigest()[:16]
-    found = BUILD / "stand_in" / f"{digest}.so"
+    found = BUILD / "stand_in" / f"{digest}-{segments}.so"
     if found.exists():
         return str(found)
     with alone_in(found.parent):
         made = found.with_suffix(".new")
         command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+        command.append(f"-DPST_SEGMENTS={segments}")
         subprocess.run([*command, f"-I{ROOT / 'engine/include'}", str(source), "-o", str(made)], check=True)
         made.rename(found)
     return str(found)

@@ -32,6 +32,8 @@ class PinFace {
     virtual bool damaged(std::uint32_t /*user*/) const { return false; }
     // The last beat of a frame was taken: tells the observer, of each of its copies where it has several destinations.
     virtual void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t now, Observer& observer) const = 0;
+    // Whether the observer has been told of all frames that have arrived. Else the device counts as one that frames are on their way into.
+    virtual bool idle() const { return true; }
     // How many event ports the device must have: those that events() reads.
     virtual unsigned event_ports() const = 0;
     // All event ports of a cycle in which one is valid. True: the observer was told something.

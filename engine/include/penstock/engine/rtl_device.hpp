@@ -14,6 +14,7 @@
 #include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/pin_face.hpp"
 #include "penstock/engine/register_master.hpp"
+#include "penstock/engine/word_input.hpp"
 #include "penstock/pins.h"
 
 namespace penstock::engine {
@@ -62,6 +63,7 @@ class RtlDevice final : public Device {
   private:
     struct Input {
         LinkInput link;
+        WordInput words;
         Random random;
         std::vector<std::uint8_t> data;  // head and frame
     };
@@ -72,16 +74,21 @@ class RtlDevice final : public Device {
         std::size_t bytes = 0;
         std::int64_t first_bit = 0;
         std::uint32_t id = 0;
-        bool held = false;  // offered and not taken in the cycle before, and what it was
-        pst_output_pins before{};
+        bool held = false;  // offered and not taken in the cycle before, and what it was, by segment
+        std::vector<pst_output_pins> before;
     };
 
     void ask();
     void cycle();
-    void offer_beat(Input& input, pst_input_pins& pins);
+    // Pins of an input or output, of its first segment; the others follow.
+    pst_input_pins* input_pins(std::size_t input) { return &in_pins_[input * segments_]; }
+    pst_output_pins* output_pins(std::size_t output) { return &out_pins_[output * segments_]; }
+    void offer_word(Input& input, pst_input_pins* pins);
+    void put_beat(Input& input, pst_input_pins& pins);
     void input_taken(Input& input, pst_input_pins& pins);
     void output_taken(Output& output, unsigned number);
-    void output_hold(Output& output, const pst_output_pins& pins);
+    void beat_taken(Output& output, unsigned number, const pst_output_pins& pins);
+    void output_hold(Output& output, const pst_output_pins* pins);
     void report_events();
     std::string port(const char* name, std::size_t number, std::size_t of) const;
     [[noreturn]] void fail(const std::string& what) const;
@@ -89,7 +96,7 @@ class RtlDevice final : public Device {
     Environment environment_;
     DeviceLibrary library_;
     std::unique_ptr<PinFace> face_;
-    std::uint32_t head_, beat_;
+    std::uint32_t head_, segments_, beat_;
     pst_device* device_;
     std::vector<pst_input_pins> in_pins_;
     std::vector<pst_output_pins> out_pins_;
