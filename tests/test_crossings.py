@@ -432,6 +432,7 @@ def test_synthesis_has_the_clocks_and_what_crosses(tmp_path: Path, target: str) 
         order += ["report_methodology -file", "report_cdc -details -file", "report_bus_skew -file"]
         assert sorted(order, key=said.index) == order, said
         assert all(f"{name} of {period} ns" in said for name, period in (("clk", "4.000"), ("stream_clk", "8.000")))
+        assert not list(out.glob("build/**/ecp5.ys"))  # which the target for ECP5 writes
 
 
 def test_a_project_takes_the_constraints_for_each_instance(tmp_path: Path) -> None:

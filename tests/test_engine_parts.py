@@ -72,7 +72,7 @@ class Clone:
         compiler = log.with_name("compiler")
         if not compiler.exists():
             real = shutil.which("c++")
-            compiler.write_text(f'#!/bin/sh\ncase "$*" in *--version*) ;; *) echo "$*" >> "{log}" ;; esac\nexec {real} "$@"\n')
+            compiler.write_text(f'#!/bin/sh\ncase "$*" in *--version*) ;; *) echo "$*" >> "{log}" ;; esac\nexec {real} "$@" -O0\n')
             compiler.chmod(0o755)
         self.env = {key: value for key, value in os.environ.items() if not key.startswith(("CCACHE", "PENSTOCK", "CMAKE"))}
         self.env |= {"PYTHONPATH": str(place / "src"), "PENSTOCK_CACHE": str(cache), "CXX": str(compiler), "CCACHE_DISABLE": "1"}

@@ -311,8 +311,11 @@ async def reset_in_traffic(dut) -> None:
     "parameters",
     [
         {"Queues": 1000, "DataBytes": 64, "MinFrameBytes": 60, "MaxFrameBytes": 1514, "BufferBeats": 64},
-        {"Queues": 1, "DataBytes": 16, "MinFrameBytes": 20, "MaxFrameBytes": 100, "BufferBeats": 16},
-        {"Queues": 1000, "DataBytes": 64, "MinFrameBytes": 60, "MaxFrameBytes": 1514, "BufferBeats": 64, "Prefix": 0},
+        pytest.param({"Queues": 1, "DataBytes": 16, "MinFrameBytes": 20, "MaxFrameBytes": 100, "BufferBeats": 16}, marks=pytest.mark.slow),
+        pytest.param(
+            {"Queues": 1000, "DataBytes": 64, "MinFrameBytes": 60, "MaxFrameBytes": 1514, "BufferBeats": 64, "Prefix": 0},
+            marks=pytest.mark.slow,
+        ),
         {"Queues": 1, "DataBytes": 16, "MinFrameBytes": 20, "MaxFrameBytes": 100, "BufferBeats": 16, "Prefix": 0},
     ],
     ids=["64-byte-beats", "16-byte-beats", "64-byte-beats-tdest", "16-byte-beats-tdest"],

@@ -14,7 +14,7 @@ from penstock.testing.testkit import parameter, run_module, seed, start
 QUANTUM = Fraction(parameter("Quantum256", 423), 256)
 
 
-@pytest.mark.parametrize("quantum", [423, 256, 5632])
+@pytest.mark.parametrize("quantum", [423, pytest.param(256, marks=pytest.mark.slow), 5632])
 def test_pause_receive(quantum: int) -> None:
     run_module("mac", "pst_pause_receive", {"Quantum256": quantum})
 

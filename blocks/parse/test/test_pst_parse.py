@@ -226,7 +226,7 @@ async def reset_in_mid_frame(dut) -> None:
     [
         {"DataBytes": 64},
         {"DataBytes": 8},
-        {"DataBytes": 16, "WindowBytes": 64, "ExtensionHeaders": 1, "Tunnels": 0},
+        pytest.param({"DataBytes": 16, "WindowBytes": 64, "ExtensionHeaders": 1, "Tunnels": 0}, marks=pytest.mark.slow),
         {"DataBytes": 32, "WindowBytes": 192, "ExtensionHeaders": 8, "Vectors": 24},
         {"DataBytes": 8, "ExtensionHeaders": 2, "SplitStages": 1},
     ],

@@ -42,7 +42,10 @@ def test_control(parameters: dict[str, int]) -> None:
 EVERYTHING = {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5,
               "ShareSizes": 2, "AqmKind": 1}  # fmt: skip
 QUEUES_ALONE = {"Queues": 40, "Busiest": 6}
-BOTH = pytest.mark.parametrize("parameters", [EVERYTHING, QUEUES_ALONE], ids=["hierarchy", "queues-alone"])
+# Without a hierarchy `test_control` runs all of them, too.
+BOTH = pytest.mark.parametrize(
+    "parameters", [EVERYTHING, pytest.param(QUEUES_ALONE, marks=pytest.mark.slow)], ids=["hierarchy", "queues-alone"]
+)
 
 
 def run(parameters: dict[str, int], testcase: str) -> None:

@@ -12,7 +12,7 @@ from penstock.figures.measure import Done
 from penstock.figures.results import Measured
 from penstock.paths import shown
 
-QUICK_SECONDS = 45.0  # of CPU time that a check takes without --slow
+QUICK_SECONDS = 25.0  # of CPU time that a check takes without --slow
 START_SECONDS = 0.5  # of these, for the process of each command
 
 

@@ -75,21 +75,20 @@ def targets(core: str, top: str, parameters: list[str]) -> str:
     with synthesis, and `vivado_route` has a script do all.
     """
     given = f"\n    parameters: [{', '.join(parameters)}]" if parameters else ""
-    return f"""  ecp5: &script
-    filesets: [waivers, rtl, ecp5]
+    by_script = "".join(
+        f"""  {name}:
+    filesets: [waivers, rtl, {name}]
     toplevel: {top}
     flow: lint
     flow_options:
       tool: verilator
       verilator_options: [--timing]
     hooks:
-      post_build: [ecp5]{given}
-  vivado_route:
-    <<: *script
-    filesets: [waivers, rtl, vivado_route]
-    hooks:
-      post_build: [vivado_route]
-  vivado:
+      post_build: [{name}]{given}
+"""
+        for name in ("ecp5", "vivado_route")  # not one as `<<` of the other: FuseSoC adds the lists up, and runs both scripts
+    )
+    return f"""{by_script}  vivado:
     filesets: [rtl, vivado]
     toplevel: {top}
     flow: vivado
