@@ -21,6 +21,8 @@ module pst_bridge #(
     output logic       short_o,
     output logic       long_o,
     output logic       no_room_o,
+    output logic       control_o,
+    output logic [11:0] len_o,
     // to the transmitter
     input  logic       tx_clk_i,
     input  logic       tx_rst_i,
@@ -42,7 +44,7 @@ module pst_bridge #(
       .m_control_valid_o(rx_valid[1]), .m_control_ready_i(rx_ready[1]), .m_control_data_o(rx_data[1][7:0]),
       .m_control_last_o(rx_data[1][8]),
       .m_frame_valid_o(rx_valid[0]), .m_frame_ready_i(rx_ready[0]), .m_frame_data_o(rx_data[0][7:0]), .m_frame_last_o(rx_data[0][8]),
-      .kept_o, .damaged_o, .short_o, .long_o, .no_room_o
+      .kept_o, .damaged_o, .short_o, .long_o, .no_room_o, .control_o, .len_o
   );
 
   for (genvar k = 0; k < 2; k++) begin : g_crossing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// What the modules of a shaped bridge hand to each other.
+// What the modules of a bridge hand to each other.
 package pst_bridge_pkg;
 
   // What the receiver's side has found out about a frame.
@@ -28,6 +28,32 @@ package pst_bridge_pkg;
     pst_pkg::aqm_cfg_t    aqm;
     pst_pkg::len_t        quantum;    // bytes of a flow's turn
   } setting_t;
+
+  // Software writes or reads the setting of a queue. At most one of the first two; an answer to `read` comes in a later cycle.
+  typedef struct packed {
+    logic        write;
+    logic        read;
+    logic [11:0] queue_;
+    setting_t    setting;
+  } access_t;
+
+  // A frame for a counter.
+  typedef struct packed {
+    pst_bridge_values_pkg::counter_e counter;
+    pst_pkg::len_t                   len;        // bytes without FCS
+  } count_t;
+
+  // What a PHY says between frames (RGMII in-band status), from the low bit on: link, speed, full duplex. And that its clock runs.
+  typedef struct packed {
+    logic                          full_duplex;
+    pst_bridge_values_pkg::speed_e speed;
+    logic                          up;
+  } phy_t;
+
+  typedef struct packed {
+    logic clock;
+    phy_t phy;
+  } link_t;
 
   // No rate, no CoDel.
   function automatic setting_t unshaped();

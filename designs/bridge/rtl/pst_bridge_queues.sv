@@ -2,8 +2,9 @@
 // The shaped queues of one direction: words of frames come in, wait in block RAM, and leave queue by queue, each at its rate.
 //
 // A frame's queue is the low bits of the id of its VLAN, 0 without one. Behind each queue are flow queues (FQ-CoDel, RFC 8290); the scheduler
-// and they are those of the access edge. Each queue is set as Setting says, but for its limit: it may hold twice the memory that is free, less
-// what two of the longest frames need (a dynamic threshold; Choudhury and Hahne, 1998). So queues share the memory, and a frame finds room.
+// and they are those of the access edge. Each queue is set as pst_bridge_settings says, but for its limit: it may hold twice the memory that is
+// free, less what two of the longest frames need (a dynamic threshold; Choudhury and Hahne, 1998). So queues share the memory, and a frame
+// finds room.
 //
 // Latency, throughput and ordering: the README of the design. Reset forgets every frame; frames wait for `Flows` cycles and some then.
 module pst_bridge_queues
@@ -17,7 +18,7 @@ module pst_bridge_queues
     parameter int unsigned LongestBytes = 1536,    // longest frame without FCS
     parameter int unsigned TickShift = 6,          // CoDel: a tick is 2^TickShift cycles
     parameter int unsigned AgeCycles = 6103,       // see pst_access_edge_core: FlowAgeCycles
-    parameter setting_t    Setting = pst_bridge_pkg::unshaped()    // of each queue
+    localparam int unsigned QueueWidth = $clog2(Queues)
 ) (
     input  logic      clk_i,
     input  logic      rst_i,
@@ -29,15 +30,22 @@ module pst_bridge_queues
     output logic      m_word_valid_o,
     input  logic      m_word_ready_i,
     output out_word_t m_word_o,
+    // the setting of a queue
+    output logic [QueueWidth-1:0] setting_queue_o,
+    input  logic      setting_valid_i,
+    input  setting_t  setting_i,
     // pulses, one for each frame: it is in a queue; it was lost: no room, from the fattest flow of a full queue, by CoDel
     output logic      queued_o,
     output logic      no_room_o,
     output logic      overflow_o,
     output logic      codel_o,
+    // bytes of the frame, with its pulse
+    output len_t      no_room_len_o,
+    output len_t      overflow_len_o,
+    output len_t      codel_len_o,
     output logic      init_done_o
 );
 
-  localparam int unsigned QueueWidth = $clog2(Queues);
   localparam int unsigned CellWidth  = $clog2(Cells);
 
   typedef logic [CellWidth-1:0] cell_t;
@@ -55,7 +63,8 @@ module pst_bridge_queues
     $error("pst_bridge_queues: Cells is %0d, must be a power of two and at least %0d", Cells, 4 * Reserve);
   end
 
-  logic core_init_done, cfg_ready, cfg_due_q, set_q;    // all queues are set
+  logic core_init_done, cfg_ready, cfg_due_q, cfg_q, set_q;    // the next one is due; is on offer; all queues are set
+  setting_t setting_q;
   logic [$clog2(SetCycles)-1:0] wait_q;
   logic [QueueWidth-1:0] cfg_queue_q;
   logic [CellWidth:0] free_cells, spare_q;
@@ -63,16 +72,21 @@ module pst_bridge_queues
 
   assign init_done_o = set_q;
   assign cfg = '{
-      valid: core_init_done && (cfg_due_q || !set_q), shaper: Setting.shaper, limit_packets: '1, limit_bytes: 24'({spare_q, 7'b0}),
-      aqm: Setting.aqm, quantum: Setting.quantum
+      valid: cfg_q, shaper: setting_q.shaper, limit_packets: '1, limit_bytes: 24'({spare_q, 7'b0}), aqm: setting_q.aqm,
+      quantum: setting_q.quantum
   };
 
   always_ff @(posedge clk_i) begin
     wait_q <= wait_q + 1'b1;
     if (wait_q == '1) cfg_due_q <= 1'b1;
-    if (!cfg.valid || cfg_ready) spare_q <= 32'(free_cells) > Reserve ? (CellWidth + 1)'(32'(free_cells) - Reserve) : '0;
-    if (cfg.valid && cfg_ready) begin
+    if (!cfg_q) begin
+      setting_q <= setting_i;
+      spare_q   <= 32'(free_cells) > Reserve ? (CellWidth + 1)'(32'(free_cells) - Reserve) : '0;
+      cfg_q     <= core_init_done && (cfg_due_q || !set_q) && setting_valid_i;
+    end
+    if (cfg_q && cfg_ready) begin
       cfg_queue_q <= cfg_queue_q + 1'b1;
+      cfg_q       <= 1'b0;
       cfg_due_q   <= 1'b0;
       if (cfg_queue_q == '1) set_q <= 1'b1;
     end
@@ -80,9 +94,12 @@ module pst_bridge_queues
       wait_q      <= '0;
       cfg_queue_q <= '0;
       cfg_due_q   <= 1'b0;
+      cfg_q       <= 1'b0;
       set_q       <= 1'b0;
     end
   end
+
+  assign setting_queue_o = cfg_queue_q;
 
   // --- packets
 
@@ -108,7 +125,7 @@ module pst_bridge_queues
       .s_send_valid_i(send.valid), .s_send_ready_o(send_ready), .s_send_desc_i(send_desc), .s_send_len_i(send.len),
       .m_word_valid_o, .m_word_ready_i, .m_word_o,
       .s_drop_valid_i(drop_valid), .s_drop_ready_o(drop_ready), .s_drop_desc_i(drop_desc),
-      .no_room_o, .free_cells_o(free_cells)
+      .no_room_o, .no_room_len_o, .free_cells_o(free_cells)
   );
 
   assign enq = '{valid: stored_valid, len: stored_about.len, reason: DropNone, ect: 1'b0, bucket: stored_about.bucket};
@@ -135,6 +152,8 @@ module pst_bridge_queues
     queued_o   <= !rst_i && decision.valid && decision.reason == DropNone;
     overflow_o <= !rst_i && decision.valid && decision.reason == DropFlowOverflow;
     codel_o    <= !rst_i && verdict.valid && verdict.reason == DropAqm;
+    overflow_len_o <= decision.len;
+    codel_len_o    <= verdict.len;
   end
 
   logic unused;

@@ -7,7 +7,7 @@
 //
 // Latency 4 cycles from the last byte. One byte per cycle in and out. The order within each stream is kept. Reset forgets everything.
 module pst_bridge_receive #(
-    parameter int unsigned LongestBytes = 1536,  // longest frame without FCS, >= 60
+    parameter int unsigned LongestBytes = 1536,  // longest frame without FCS, 60 to 2047
     parameter int unsigned Depth = 16384,        // bytes in store, a power of two > LongestBytes
     parameter int unsigned ControlDepth = 2048   // bytes in the store of control frames, a power of two > LongestBytes
 ) (
@@ -33,14 +33,17 @@ module pst_bridge_receive #(
     output logic       damaged_o,
     output logic       short_o,
     output logic       long_o,
-    output logic       no_room_o
+    output logic       no_room_o,
+    // with a pulse: it is a control frame; its bytes without FCS, of a long one LongestBytes + 1
+    output logic       control_o,
+    output logic [11:0] len_o
 );
 
   localparam int unsigned LeastBytes = 60;
   localparam logic [5:0][7:0] Reserved = 48'h01_80_c2_00_00_00;  // its lowest four bits are any
 
-  if (LongestBytes < LeastBytes || Depth <= LongestBytes || ControlDepth <= LongestBytes) begin : g_bad_size
-    $error("pst_bridge_receive: LongestBytes (%0d) must be at least %0d, and less than Depth (%0d) and ControlDepth (%0d)", LongestBytes,
+  if (LongestBytes < LeastBytes || LongestBytes > 2047 || Depth <= LongestBytes || ControlDepth <= LongestBytes) begin : g_bad_size
+    $error("pst_bridge_receive: LongestBytes (%0d) must be %0d to 2047, and less than Depth (%0d) and ControlDepth (%0d)", LongestBytes,
            LeastBytes, Depth, ControlDepth);
   end
 
@@ -89,6 +92,8 @@ module pst_bridge_receive #(
     short_o   <= end_of_frame && !error_q && too_short;
     long_o    <= end_of_frame && !error_q && too_long;
     no_room_o <= end_of_frame && sound && lost;
+    control_o <= reserved_q;
+    len_o     <= 12'(count_q) + 12'(count_q <= count_t'(LongestBytes));
     if (rst_i || end_of_frame) begin
       count_q        <= '0;
       reserved_q     <= 1'b1;

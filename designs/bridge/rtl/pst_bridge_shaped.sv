@@ -4,7 +4,8 @@
 // Frames go unchanged. Control frames pass by the queues and before all others; what is not sent is told by pulses. The three resets are those
 // of one pst_crossing_reset. Latency and throughput: the README of the design.
 module pst_bridge_shaped
-  import pst_bridge_pkg::in_word_t, pst_bridge_pkg::out_word_t, pst_bridge_pkg::setting_t;
+  import pst_pkg::len_t;
+  import pst_bridge_pkg::in_word_t, pst_bridge_pkg::out_word_t, pst_bridge_pkg::setting_t, pst_bridge_pkg::access_t;
 #(
     parameter int unsigned LongestBytes = 1536,      // longest frame without FCS, 60 to 2047
     parameter int unsigned Depth = 4096,             // bytes in store before the crossing, a power of two > LongestBytes
@@ -13,7 +14,7 @@ module pst_bridge_shaped
     parameter int unsigned Cells = 512,              // of 64 bytes, a power of two; see pst_bridge_queues
     parameter int unsigned TickShift = 6,            // CoDel: a tick is 2^TickShift cycles of clk_i
     parameter int unsigned AgeCycles = 6103,         // cycles of clk_i; see pst_access_edge_core: FlowAgeCycles
-    parameter setting_t    Setting = pst_bridge_pkg::unshaped(),    // of each queue
+    parameter setting_t    Setting = pst_bridge_pkg::unshaped(),    // of each queue, until it is set
     parameter logic [31:0] Seed = 32'h2545_f491      // of the hash of flows, not 0
 ) (
     // from the receiver
@@ -29,6 +30,8 @@ module pst_bridge_shaped
     output logic       short_o,
     output logic       long_o,
     output logic       no_room_o,
+    output logic       control_o,
+    output logic [11:0] len_o,
     // clock of the queues; pulses, one for each frame that is no control frame: as in pst_bridge_queues
     input  logic       clk_i,
     input  logic       rst_i,
@@ -36,6 +39,15 @@ module pst_bridge_shaped
     output logic       no_cell_o,
     output logic       overflow_o,
     output logic       codel_o,
+    output len_t       no_cell_len_o,
+    output len_t       overflow_len_o,
+    output len_t       codel_len_o,
+    // clock of the queues: settings, as in pst_bridge_settings
+    input  logic       settings_rst_i,
+    input  logic       shape_i,
+    input  access_t    access_i,
+    output logic       back_valid_o,
+    output setting_t   back_o,
     // to the transmitter
     input  logic       tx_clk_i,
     input  logic       tx_rst_i,
@@ -60,7 +72,7 @@ module pst_bridge_shaped
       .clk_i(rx_clk_i), .rst_i(rx_rst_i), .s_valid_i, .s_data_i, .s_last_i, .s_error_i,
       .m_control_valid_o(control_valid), .m_control_ready_i(control_ready), .m_control_data_o(control[7:0]), .m_control_last_o(control[8]),
       .m_frame_valid_o(frame_valid), .m_frame_ready_i(frame_ready), .m_frame_data_o(frame_data), .m_frame_last_o(frame_last),
-      .kept_o, .damaged_o, .short_o, .long_o, .no_room_o
+      .kept_o, .damaged_o, .short_o, .long_o, .no_room_o, .control_o, .len_o
   );
 
   pst_bridge_pack #(
@@ -83,13 +95,25 @@ module pst_bridge_shaped
       .m_clk_i(clk_i), .m_rst_i(rst_i), .m_valid_o(in_valid), .m_ready_i(in_ready), .m_data_o(in_word)
   );
 
+  logic setting_valid;
+  logic [$clog2(Queues)-1:0] setting_queue;
+  setting_t setting;
+
+  pst_bridge_settings #(
+      .Queues(Queues), .Setting(Setting)
+  ) u_settings (
+      .clk_i, .rst_i(settings_rst_i), .shape_i, .access_i, .back_valid_o, .back_o,
+      .queue_i(setting_queue), .setting_valid_o(setting_valid), .setting_o(setting)
+  );
+
   pst_bridge_queues #(
-      .Queues(Queues), .Flows(Flows), .Cells(Cells), .LongestBytes(LongestBytes), .TickShift(TickShift), .AgeCycles(AgeCycles),
-      .Setting(Setting)
+      .Queues(Queues), .Flows(Flows), .Cells(Cells), .LongestBytes(LongestBytes), .TickShift(TickShift), .AgeCycles(AgeCycles)
   ) u_queues (
       .clk_i, .rst_i, .s_word_valid_i(in_valid), .s_word_ready_o(in_ready), .s_word_i(in_word),
       .m_word_valid_o(out_valid), .m_word_ready_i(out_ready), .m_word_o(out_word),
-      .queued_o, .no_room_o(no_cell_o), .overflow_o, .codel_o, .init_done_o(unused_init_done)
+      .setting_queue_o(setting_queue), .setting_valid_i(setting_valid), .setting_i(setting),
+      .queued_o, .no_room_o(no_cell_o), .overflow_o, .codel_o, .no_room_len_o(no_cell_len_o), .overflow_len_o, .codel_len_o,
+      .init_done_o(unused_init_done)
   );
 
   // --- clock of the transmitter

@@ -37,8 +37,9 @@ module pst_bridge_store
     input  logic [1:0]                 s_drop_valid_i,
     output logic [1:0]                 s_drop_ready_o,
     input  logic [1:0][CellWidth-1:0]  s_drop_desc_i,
-    // pulse: a frame found no cell; cells that no frame has
+    // pulse: a frame found no cell, its bytes; cells that no frame has
     output logic                       no_room_o,
+    output len_t                       no_room_len_o,
     output logic [$clog2(Cells+1)-1:0] free_cells_o
 );
 
@@ -78,8 +79,10 @@ module pst_bridge_store
   logic within_q, lost_q;   // the frame has a cell; it has found none
   logic take, wants_cell, no_cell, data_we, link_we, stored_valid_q, abort_valid_q, abort_ready;
   cell_t stored_desc_q, abort_cell_q, data_cell;
-  about_t stored_about_q;
+  about_t about, stored_about_q;
   link_t link_wdata;
+
+  assign about = about_t'(s_word_i.data);
 
   always_comb begin
     wants_cell     = !s_word_i.ends && !lost_q && at_q == 3'd0;
@@ -97,6 +100,7 @@ module pst_bridge_store
 
   always_ff @(posedge clk_i) begin
     no_room_o <= take && s_word_i.ends && lost_q;
+    no_room_len_o <= about.len;
     if (m_stored_ready_i) stored_valid_q <= 1'b0;
     if (abort_ready) abort_valid_q <= 1'b0;
     if (alloc_ready) begin
@@ -117,7 +121,7 @@ module pst_bridge_store
       if (!lost_q) begin
         stored_valid_q <= 1'b1;
         stored_desc_q  <= head_q;
-        stored_about_q <= about_t'(s_word_i.data);
+        stored_about_q <= about;
       end
     end
     if (rst_i) begin

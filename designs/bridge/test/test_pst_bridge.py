@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The bridge of a board, from RGMII pins to RGMII pins: PHYs whose clocks are 100 ppm apart, and all that a wire can bring.
 
-The top of the board without and with queues, LiteEth's MAC and the cells at the pins are simulated. Frames are judged by zlib's CRC-32 and
-by plain lists.
+The top of the board without and with queues, LiteEth's MAC, LiteX's UART and the cells at the pins are simulated. Frames are judged by
+zlib's CRC-32 and by plain lists; registers are those that the program for boards reads and writes at the serial pins.
 """
 
 import random
@@ -12,12 +12,20 @@ from pathlib import Path
 
 import cocotb
 import pytest
+from cocotb.task import bridge
 from cocotb.triggers import Timer
 
+from penstock.designs.bridge.testing.bridge_pins import PREAMBLE, UP, Phy, Serial, begin, settled, with_fcs
+from penstock.errors import UserError
+from penstock.hardware import bridge_setting as setting
+from penstock.hardware.bridge_registers import Bridge, Count, Link
+from penstock.hardware.uart_bus import UartBus
 from penstock.testing.testkit import parameter, run_module, seed
 
-PREAMBLE = bytes([0x55] * 7 + [0xD5])
 SHAPED = parameter("Shaped", 0)  # with queues that are set to no rate: flows may overtake each other
+CLOCK_HZ = 62_500_000
+CYCLES_TO_SET = 512  # until a queue has what was written
+BAUD = CLOCK_HZ // (5 if SHAPED else 8)
 
 
 @pytest.mark.parametrize("shaped", [0, 1], ids=["unshaped", "queues"])
@@ -26,126 +34,13 @@ def test_from_pins_to_pins(board: str, shaped: int) -> None:
     from penstock.hardware import board as boards
 
     with tempfile.TemporaryDirectory() as folder:
-        files = [*boards.sources(Path(folder)), boards.find(board).folder / f"{board}.sv"]
+        baud = CLOCK_HZ // (5 if shaped else 8)
+        files = [*boards.sources(Path(folder), CLOCK_HZ, baud), boards.find(board).folder / f"{board}.sv"]
         run_module("bridge", board, {"WaitBits": 4, "Shaped": shaped}, sources=files)
-
-
-def with_fcs(frame: bytes) -> bytes:
-    return frame + zlib.crc32(frame).to_bytes(4, "little")
-
-
-class Phy:
-    """What is on the wire of one port. `send` has (bytes with preamble and FCS, idle bytes behind them)."""
-
-    def __init__(self, dut, port: int, ppm: int) -> None:
-        self.dut, self.port, self.half_ps = dut, port, 4000 * (1 + ppm * 1e-6)
-        self.send: list[tuple[bytes, int]] = []
-        self.stop: dict[int, int] = {}  # at this number of a byte sent the clock stops, for so many ns
-        self.bytes_sent = 0
-        self.got: list[bytes] = []
-        self.gaps: list[int] = []
-
-
-class Pins:
-    """Values of pins that are bits of a vector: the PHYs share them."""
-
-    def __init__(self, dut) -> None:
-        self.dut, self.clk, self.ctl, self.data = dut, [0, 0], [0, 0], [0, 0]
-
-    def clock(self, port: int, value: int) -> None:
-        self.clk[port] = value
-        self.dut.rgmii_rx_clk_i.value = self.clk[0] | self.clk[1] << 1
-
-    def drive(self, port: int, ctl: int, data: int) -> None:
-        self.ctl[port], self.data[port] = ctl, data
-        self.dut.rgmii_rx_ctl_i.value = self.ctl[0] | self.ctl[1] << 1
-        self.dut.rgmii_rx_data_i.value = self.data[0] | self.data[1] << 4
-
-
-async def receive_side(phy: Phy, pins: Pins) -> None:
-    """Drive the pins that the bridge reads: data first, its clock edge a quarter of a cycle later, as a PHY with RGMII-ID does."""
-    ideal, now = 0.0, 0
-
-    def to_next(share: float) -> int:
-        nonlocal ideal, now
-        ideal += phy.half_ps * share
-        step, now = round(ideal) - now, round(ideal)
-        return step
-
-    async def cycle(ctl: int, byte: int) -> None:
-        for edge, nibble in ((1, byte & 15), (0, byte >> 4)):
-            pins.drive(phy.port, ctl, nibble)
-            await Timer(to_next(0.5), unit="ps")
-            pins.clock(phy.port, edge)
-            await Timer(to_next(0.5), unit="ps")
-
-    while True:
-        if not phy.send:
-            await cycle(0, 0xDD)
-            continue
-        sent, idle = phy.send.pop(0)
-        for byte in sent:
-            await cycle(1, byte)
-            phy.bytes_sent += 1
-            if stop := phy.stop.pop(phy.bytes_sent, 0):
-                await Timer(stop, unit="ns")
-        for _ in range(idle):
-            await cycle(0, 0xDD)
-
-
-async def transmit_side(dut, phys: list[Phy]) -> None:
-    """Make the transmitters' clock, and read what they send in the middle of each half of a cycle, as a PHY does that delays the clock."""
-    low, parts, idle = [0, 0], [bytearray(), bytearray()], [0, 0]
-    while True:
-        halves = []
-        for edge in (1, 0):
-            dut.clk100_i.value = edge
-            await Timer(2000, unit="ps")
-            assert int(dut.rgmii_tx_clk_o.value) == (3 if edge else 0) or not int(dut.phy_run_o.value), "the PHY's clock"
-            halves.append((int(dut.rgmii_tx_ctl_o.value), int(dut.rgmii_tx_data_o.value)))
-            await Timer(2000, unit="ps")
-        for port, phy in enumerate(phys):
-            (ctl, first), (ctl_b, second) = halves
-            on = ctl >> port & 1
-            assert on == (ctl_b >> port & 1), "an error is sent"
-            low[port] = first >> 4 * port & 15
-            if on:
-                if not parts[port]:
-                    phy.gaps.append(idle[port])
-                idle[port] = 0
-                parts[port].append(low[port] | (second >> 4 * port & 15) << 4)
-            else:
-                idle[port] += 1
-                if parts[port]:
-                    phy.got.append(bytes(parts[port]))
-                    parts[port].clear()
 
 
 def address(rng: random.Random, control: bool) -> bytes:
     return bytes.fromhex("0180c20000") + bytes([rng.randrange(16)]) if control else b"\x02" + rng.randbytes(5)
-
-
-async def begin(dut, rng: random.Random) -> list[Phy]:
-    dut._log.info(f"PENSTOCK_SEED={seed()}")
-    ppm = rng.choice([(100, 0), (0, 100), (-100, 0), (50, -50)])
-    phys, pins = [Phy(dut, 0, ppm[0]), Phy(dut, 1, ppm[1])], Pins(dut)
-    dut.rst_ni.value = 0
-    for port in range(2):
-        pins.clock(port, 0)
-        pins.drive(port, 0, 0)
-        cocotb.start_soon(receive_side(phys[port], pins))
-    cocotb.start_soon(transmit_side(dut, phys))
-    await Timer(100, unit="ns")
-    dut.rst_ni.value = 1
-    await Timer(1000, unit="ns")
-    assert int(dut.phy_run_o.value) == 3
-    return phys
-
-
-async def settled(phys: list[Phy]) -> None:
-    while any(phy.send for phy in phys):
-        await Timer(1000, unit="ns")
-    await Timer(40, unit="us")  # two longest frames and more
 
 
 def compare(phy: Phy, expected: list[bytes]) -> None:
@@ -217,3 +112,122 @@ async def the_whole_rate(dut) -> None:
         got = [wire[8:-4] for wire in phy.got]
         assert got == own or (SHAPED and sorted(got) == sorted(own))
         dut._log.info(f"gaps {phy.gaps}")
+
+
+def counted(frames: list[bytes]) -> Count:
+    return Count(len(frames), sum(map(len, frames)))
+
+
+@cocotb.test()
+async def counters_and_links(dut) -> None:
+    """What became of each frame is read at the serial pins, and so are the links: one is slow and down, then its clock stops."""
+    rng = random.Random(seed() + 2)
+    phys = await begin(dut, rng)
+    device: Bridge = await bridge(Bridge)(UartBus(Serial(dut, BAUD, rng.choice([-5000, 0, 5000])), "pins"))
+    assert (device.queues, device.flows, device.cells) == ((16, 1024, 512) if SHAPED else (0, 0, 0))
+    assert (device.version, device.clock_hz, device.max_frame_bytes) == ("1.0", CLOCK_HZ, 1536)
+
+    expected: list[dict[str, list[bytes]]] = []
+    for phy in phys:
+        kinds: dict[str, list[bytes]] = {name: [] for name in ("in", "control", "bad_frame", "runt", "oversize")}
+        for kind in rng.sample(["in"] * 9 + ["control"] * 3 + ["bad_frame"] * 2 + ["runt"] * 3 + ["oversize"], 18):
+            length = {"runt": rng.randint(2, 59), "oversize": rng.randint(1537, 1600)}.get(kind, rng.choice([60, rng.randint(60, 300)]))
+            frame = (address(rng, kind == "control") + rng.randbytes(1600))[:length]
+            wire = with_fcs(frame)
+            if kind == "bad_frame":
+                place = rng.randrange(len(wire))
+                wire = wire[:place] + bytes([wire[place] ^ 1 << rng.randrange(8)]) + wire[place + 1 :]
+            kinds[kind].append(frame[:1537])  # all too long ones count alike
+            phy.send.append((PREAMBLE + wire, 12))
+        expected.append(kinds)
+    await settled(phys)
+    for phy in phys:
+        phy.clock = False  # registers answer without it, and the simulation is quicker
+    for direction, kinds in enumerate(expected):
+        sent = kinds["in"] + kinds["control"]
+        assert sorted(wire[8:-4] for wire in phys[1 - direction].got) == sorted(sent)
+        names = ["in", "control", "bad_frame", "runt", "oversize", "out", "no_room", "flow_overflow"]
+        for name in names if direction else rng.sample(names, 2):
+            found = await bridge(device.counter)(direction, name)
+            assert found == counted(sent if name == "out" else kinds.get(name, [])), (direction, name)
+
+    port = rng.randrange(2)
+    phys[port].idle = 0xAA  # in-band status 1010
+    for phy in phys:
+        phy.clock = True
+    await Timer(3, unit="us")
+    assert await bridge(device.link)(port) == Link(True, False, True, "100 Mbit/s")
+    assert await bridge(device.link)(1 - port) == Link(True, True, True, "1 Gbit/s")
+    phys[port].clock = False
+    await Timer(80, unit="us")
+    assert await bridge(device.link)(port) == Link(False, False, False, "10 Mbit/s")
+    assert await bridge(device.link)(1 - port) == Link(True, True, True, "1 Gbit/s")
+    phys[port].idle, phys[port].clock = UP, True
+    await Timer(3, unit="us")
+    assert await bridge(device.link)(port) == Link(True, True, True, "1 Gbit/s")
+
+
+@cocotb.test()
+async def rates_under_traffic(dut) -> None:
+    """While frames come without a pause, the serial line gives a queue a rate, then another one, then none, and reads each back."""
+    rng = random.Random(seed() + 3)
+    phys = await begin(dut, rng)
+    device: Bridge = await bridge(Bridge)(UartBus(Serial(dut, BAUD), "pins"))
+    source, size = rng.randrange(2), 250
+    if not SHAPED:
+        with pytest.raises(UserError, match="this bridge was built without queues, so it has no rates"):
+            await bridge(device.set_rate)(source, 50_000_000)
+        with pytest.raises(UserError, match="the bridge refused `write`: bad_queue"):
+            await bridge(device.set_queue)(source, 0, setting.UNSHAPED)
+        return
+    sink = phys[1 - source]
+    sink.clock = False  # nothing comes from there
+    sent: list[bytes] = []
+
+    async def offered() -> None:
+        while True:
+            if len(phys[source].send) < 4:
+                sent.append(b"\x02" + rng.randbytes(11) + b"\x08\x06" + rng.randbytes(size - 14))
+                phys[source].send.append((PREAMBLE + with_fcs(sent[-1]), 12))
+            await Timer(500, unit="ns")
+
+    async def rate_bps(window_ns: int) -> float:
+        """Return the rate of what leaves in the middle of a time: the first frames are of the time before."""
+        await Timer(window_ns // 4, unit="ns")
+        begun = len(sink.got)
+        await Timer(window_ns, unit="ns")
+        times = sink.times[begun : len(sink.got)]
+        return (len(times) - 1) * size * 8e9 / (times[-1] - times[0])
+
+    stream = cocotb.start_soon(offered())
+    await Timer(30, unit="us")
+    line_bps = 1e9 * size / (size + 24)
+    assert abs(await rate_bps(40_000) / line_bps - 1) < 0.001, "before it is set, it is unshaped"
+    for bps in rng.sample([150_000_000, 200_000_000, 317_000_000], 2):
+        to = setting.numbers(bps, CLOCK_HZ)
+        await bridge(device.set_queue)(source, 0, to)
+        await Timer(CYCLES_TO_SET * 16, unit="ns")
+        found = await rate_bps(400_000)
+        dut._log.info(f"{bps} bit/s: {found / bps - 1:+.4%}")
+        assert abs(found / bps - 1) < 0.001
+        assert await bridge(device.queue)(source, 0) == to
+        assert await bridge(device.queue)(1 - source, 0) == await bridge(device.queue)(source, 1) == setting.UNSHAPED
+    await bridge(device.shape)((source != 0, source != 1))
+    await Timer(CYCLES_TO_SET * 16, unit="ns")
+    assert abs(await rate_bps(40_000) / line_bps - 1) < 0.001, "shaping is off"
+    assert await bridge(device.queue)(source, 0) == to, "and the setting is kept"
+    for wrong in ({"mantissa": 2, "exponent": 0}, {"mantissa": 1, "exponent": 1}, {"mantissa": 32767, "exponent": 20}):
+        with pytest.raises(UserError, match="the bridge refused `write`: bad_rate"):
+            await bridge(device.set_queue)(source, 0, to | wrong)
+    with pytest.raises(UserError, match="the bridge refused `read_back`: bad_queue"):
+        await bridge(device.queue)(source, 16)
+    stream.cancel()
+    await settled(phys)
+    phys[source].clock = False
+    await Timer(150, unit="us")  # the packet memory is full, and empties at the line's rate
+    counts = {name: await bridge(device.counter)(source, name) for name in ("in", "out", "flow_overflow", "aqm", "no_page")}
+    dut._log.info(f"{counts}")
+    assert counts["in"] == counted(sent) and counts["flow_overflow"].frames > 20
+    assert counts["out"] == counted([wire[8:-4] for wire in sink.got])
+    assert counts["in"].frames == sum(counts[name].frames for name in counts if name != "in")
+    assert counts["in"].bytes == sum(counts[name].bytes for name in counts if name != "in")

@@ -20,6 +20,7 @@ from penstock.testing.testkit import parameter, run_module, seed
 
 CLOCK_HZ, CYCLE_NS, BYTE_NS = 62_500_000, 16, 8
 RATE_BPS = 80_000_000
+RESETS = ("rx_rst_i", "rst_i", "tx_rst_i", "settings_rst_i")
 PULSES = ("kept", "damaged", "short", "long", "no_room", "queued", "no_cell", "overflow", "codel")
 CELLS, QUEUES = parameter("Cells", 512), parameter("Queues", 16)
 
@@ -107,14 +108,15 @@ async def begin(dut, rng: random.Random) -> Wire:
     dut._log.info(f"PENSTOCK_SEED={seed()}")
     for name in ("s_valid_i", "s_data_i", "s_last_i", "s_error_i", "m_ready_i"):
         getattr(dut, name).value = 0
-    for name in ("rx_rst_i", "rst_i", "tx_rst_i"):
+    for name in RESETS:
         getattr(dut, name).value = 1
+    dut.shape_i.value, dut.access_i.value = 1, 0
     wire = Wire()
     for clock, period in ((dut.rx_clk_i, 8000), (dut.clk_i, 16000), (dut.tx_clk_i, 8000)):
         await Timer(rng.randrange(1, 8000), unit="ps")
         Clock(clock, period, unit="ps").start()
     await Timer(200, unit="ns")
-    for name in ("rx_rst_i", "rst_i", "tx_rst_i"):
+    for name in RESETS:
         getattr(dut, name).value = 0
     cocotb.start_soon(transmitter(dut, wire))
     for name in PULSES:

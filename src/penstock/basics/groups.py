@@ -104,6 +104,7 @@ MODULES = {
     "plots": ("matplotlib",),
     "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client", "pyrad", "cryptography"),
     "wrappers": ("migen", "litex", "liteeth", "amaranth", "lxml", "pyEDAA"),
+    "serial": ("serial",),
     "browser": ("playwright",),
     "checks": ("cocotb", "cocotbext", "pytest", "scapy", "peakrdl_regblock", "tree_sitter", "hatchling"),
 }

