@@ -5,7 +5,7 @@ import random
 
 import cocotb
 import pytest
-from cocotb.triggers import FallingEdge
+from cocotb.triggers import FallingEdge, Timer
 
 from penstock.hardware import bridge_setting as setting
 from penstock.paths import DESIGNS, read_file_list
@@ -41,12 +41,16 @@ async def like_a_list(dut) -> None:
         if int(dut.setting_valid_o.value):
             assert int(dut.setting_o.value) == (before[walk] if shape else UNSHAPED)
             taken, idle = taken + 1, 0
-            walk = (walk + 1) % QUEUES if rng.random() < 0.5 else walk
+            if rng.random() < 0.5:
+                walk = (walk + 1) % QUEUES
+                dut.queue_i.value = walk
+                await Timer(1, unit="ps")
+                assert not int(dut.setting_valid_o.value), "the setting of the queue before"
         else:
             idle += 1
             assert idle <= 2 + busy
         shape = int(rng.random() < 0.9)
-        dut.shape_i.value, dut.queue_i.value = shape, walk
+        dut.shape_i.value = shape
         kind, queue, value = rng.choice(["write", "read", "", "", ""]), rng.randrange(QUEUES), rng.getrandbits(setting.BITS)
         busy = busy + 1 if kind else 0
         before = list(now)
