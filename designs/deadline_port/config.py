@@ -14,6 +14,8 @@ MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples 
 MOST_WAIT_CYCLES = (1 << 30) - 1  # a deadline is that far ahead at most
 MOST_STAMPS = (1 << 16) - 1
 DSCPS = 64
+MOST_CHUNKS = 1 << 20  # of a column
+WIDE = ("run_frames", "deal_rows", "deal_lists", "deal_records", "gather_rows")  # numbers of several columns alone
 FIFO_CLASSES = 2  # of the port's inside when it is a plain FIFO: all frames are of the first one
 
 Places = Annotated[int, Field(strict=True, ge=1, le=1024)]
@@ -25,7 +27,9 @@ class Memory(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str = Field(memories.IDEAL, strict=True, description="`ideal`, `sram`, or a kind of DRAM (docs/memories.md).")
-    channels: Literal[1, 2, 4] = Field(1, description="Number of channels, each with an AXI4 port of its own.")
+    channels: Literal[1, 2, 4, 8, 16, 32] = Field(
+        1, description="Number of channels, each with an AXI4 port of its own: 1, 2 or 4 a column."
+    )
     memory_clock_hz: Annotated[int, Field(strict=True, ge=10**8, le=4 * 10**9)] | None = Field(
         None, description="Clock of a DRAM, where it is not that of its kind."
     )
@@ -61,7 +65,7 @@ class Config(Configuration):
         "edfr", description="Earliest deadline first with reneging; or one plain FIFO with tail drop, for comparison."
     )
     chunk_bytes: Literal[512, 1024, 2048, 4096] = Field(4096, description="Bytes of a chunk, which is a burst.")
-    chunks: int = Field(strict=True, ge=4, le=1 << 20, description="Chunks in memory, those of all channels; a power of two.")
+    chunks: int = Field(strict=True, ge=4, le=1 << 23, description="Chunks in memory, those of all channels; a power of two.")
     places: Literal[2, 4, 8, 16] = Field(4, description="Chunks of a class that are fetched ahead; the longest frame fits.")
     lines: Literal[4, 8, 16, 32, 64] = Field(16, description="Headers of a class at hand.")
     reads: int = Field(16, strict=True, ge=2, le=64, description="Chunks on their way from memory at most.")
@@ -70,6 +74,14 @@ class Config(Configuration):
     min_frame_bytes: int = Field(60, strict=True, ge=UNIT_BYTES, description="Smallest frame in bytes, without FCS.")
     max_frame_bytes: int = Field(1522, strict=True, ge=BEAT_BYTES, le=16_383, description="Largest frame in bytes, without FCS.")
     store_beats: int = Field(512, strict=True, ge=2, le=1 << 14, description="Beats of frames whose end has not come; a power of two.")
+    columns: Literal[1, 2, 4, 8] = Field(
+        1, description="Beats of 64 byte per cycle: ports side by side, each with memories of its own, that are one at the pins."
+    )
+    run_frames: int = Field(16, strict=True, ge=2, le=256, description="Frames of a class in a column in a row; a power of two.")
+    deal_rows: int = Field(4096, strict=True, ge=16, le=1 << 16, description="Words on their way to the columns; a power of two.")
+    deal_lists: int = Field(1024, strict=True, ge=8, le=1 << 16, description="Of these those with beats for one column; a power of two.")
+    deal_records: int = Field(512, strict=True, ge=8, le=1 << 16, description="Words that wait for a frame's end; a power of two.")
+    gather_rows: int = Field(4096, strict=True, ge=16, le=1 << 16, description="Words between decision and output; a power of two.")
     tick_cycles: int = Field(strict=True, ge=3, le=1 << 24, description="Cycles between two time stamps of a class.")
     longest_deadline_us: int = Field(
         strict=True, ge=1, le=10**9, description="Longest deadline of any class that its time stamps are made for, in microseconds."
@@ -83,7 +95,7 @@ class Config(Configuration):
     def _check(self) -> "Config":
         if not self.class_from_user and self.classes > DSCPS:
             raise ValueError(f"classes is {self.classes}; DSCP has {DSCPS} values, so more need class_from_user: true")
-        for name in ("chunks", "store_beats"):
+        for name in ("chunks", "store_beats", *(WIDE if self.columns > 1 else ())):
             if (value := getattr(self, name)) & (value - 1):
                 raise ValueError(f"{name} is {value:,}; it must be a power of two")
         if self.min_frame_bytes > self.max_frame_bytes:
@@ -93,6 +105,9 @@ class Config(Configuration):
             raise ValueError(f"places is {self.places}; {frame}, which places must hold")
         if self.store_beats * BEAT_BYTES < self.max_frame_bytes:
             raise ValueError(f"store_beats is {self.store_beats:,}, less than a frame of max_frame_bytes, {self.max_frame_bytes:,}, takes")
+        if self.chunks > MOST_CHUNKS * self.columns:
+            raise ValueError(f"chunks is {self.chunks:,}; a column has at most {MOST_CHUNKS:,}")
+        self._check_columns()
         if self.chunks < self.least_chunks:
             raise ValueError(f"chunks is {self.chunks:,}; {self.classes} classes and the longest frame need {self.least_chunks:,} at least")
         if self.memory_bytes % MEMORY_UNIT_BYTES:
@@ -105,6 +120,31 @@ class Config(Configuration):
             most = MOST_WAIT_CYCLES * 10**6 // self.clock_hz
             raise ValueError(f"longest_deadline_us is {self.longest_deadline_us:,}; at this clock at most {most:,} can be counted")
         return self
+
+    def _check_columns(self) -> None:
+        """Check what several columns need."""
+        if self.memory.channels % self.columns or self.memory.channels // self.columns > 4:
+            allowed = ", ".join(str(each * self.columns) for each in (1, 2, 4))
+            raise ValueError(f"memory.channels is {self.memory.channels}; with columns: {self.columns} it must be {allowed}")
+        if self.columns == 1:
+            return
+        if self.fifo:
+            raise ValueError(f"discipline is fifo, which has one column; columns is {self.columns}")
+        if self.run_frames < self.columns:
+            raise ValueError(f"run_frames is {self.run_frames}; it must be at least columns, {self.columns}")
+        beats = -(-self.max_frame_bytes // BEAT_BYTES)
+        if self.deal_records < 2 * beats:
+            raise ValueError(f"deal_records is {self.deal_records:,}; two frames of max_frame_bytes need {2 * beats:,} at least")
+        if self.deal_rows < self.deal_records:
+            raise ValueError(f"deal_rows is {self.deal_rows:,}; it must be at least deal_records, {self.deal_records:,}")
+        # What is decided when nothing further is, and a frame of each column (Margin in pst_edfr_positions).
+        if self.gather_rows < (least := 6 * beats + 2):
+            raise ValueError(f"gather_rows is {self.gather_rows:,}; frames of max_frame_bytes need {least:,} at least")
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is the port of several columns."""
+        return self.columns > 1
 
     @property
     def fifo(self) -> bool:
@@ -140,8 +180,15 @@ class Config(Configuration):
 
     @property
     def least_chunks(self) -> int:
-        """Chunks without which it does not work: each class may keep two that are empty."""
-        return max(4, 2 * self.inner_classes + 2 * (self.further + 1))
+        """Chunks without which it does not work: each class may keep two that are empty.
+
+        A column takes no frame unless there are chunks for all that may be on its way to it (Margin in pst_edfr_wide).
+        """
+        empty = 2 * self.inner_classes + 2 * (self.further + 1)
+        if not self.wide:
+            return max(4, empty)
+        on_the_way = min(self.deal_lists, self.deal_rows) * self.columns + self.store_beats + 32
+        return self.columns * (empty + 9 * on_the_way // (8 * (self.chunk_beats - 2)) + 2)
 
     @property
     def memory_bytes(self) -> int:
@@ -150,8 +197,8 @@ class Config(Configuration):
 
     @property
     def address_bits(self) -> int:
-        """Bits of a byte address over all channels."""
-        return (self.chunks * self.chunk_bytes - 1).bit_length()
+        """Bits of a byte address over all channels of a column."""
+        return (self.chunks // self.columns * self.chunk_bytes - 1).bit_length()
 
     @property
     def longest_deadline_cycles(self) -> int:
@@ -170,19 +217,28 @@ class Config(Configuration):
 
 
 def parameters(config: Config) -> dict[str, str]:
-    """Return the parameters of pst_deadline_port."""
+    """Return the parameters of pst_deadline_port, or of pst_deadline_wide."""
+    own = {
+        "Columns": str(config.columns),
+        "RunFrames": str(config.run_frames),
+        "DealRows": str(config.deal_rows),
+        "DealLists": str(config.deal_lists),
+        "DealRecords": str(config.deal_records),
+        "GatherRows": str(config.gather_rows),
+    }
+    if not config.wide:
+        own = {"PlainFifo": f"1'b{int(config.fifo)}", "Decided": str(config.decided)}
     return {
         "Classes": str(config.classes),
         "ClassFromUser": f"1'b{int(config.class_from_user)}",
-        "PlainFifo": f"1'b{int(config.fifo)}",
+        **own,
         "ChunkBeats": str(config.chunk_beats),
         "Memories": str(config.memory.channels),
-        "Chunks": str(config.chunks),
+        "Chunks": str(config.chunks // config.columns),
         "Places": str(config.places),
         "Lines": str(config.lines),
         "Reads": str(config.reads),
         "Writes": str(config.writes),
-        "Decided": str(config.decided),
         "MinFrameBytes": str(config.min_frame_bytes),
         "MaxFrameBytes": str(config.max_frame_bytes),
         "StoreBeats": str(config.store_beats),
@@ -221,6 +277,7 @@ def device(config: Config, library: str | None, timing: Mapping[str, int], any_c
         "stamps": config.stamps,
         "default_cycles": config.longest_deadline_cycles,
         "any_class": any_class,
+        **({"columns": config.columns} | {name: getattr(config, name) for name in WIDE} if config.wide else {}),
         "memories": [
             {**channel, **memories.in_job(config.memory.kind, config.memory.controller, config.clock_hz, index, timing)}
             for index in range(config.memory.channels)

@@ -1,6 +1,7 @@
 """The deadline port, as the workbench knows it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from penstock.designs.deadline_port.job import DeadlinePlan
 from penstock.designs.deadline_port.scenario import Scenario
 from penstock.designs.design import Design, LiveQueue, Plot
 from penstock.library.device import Device
+from penstock.paths import DESIGNS
+
+SEGMENT_USER = 28  # bits of tuser of a segment (pst_deadline_wide_ports_pkg)
 
 
 class DeadlinePort(Design[Config, DeadlinePlan, Scenario]):
@@ -21,23 +25,40 @@ class DeadlinePort(Design[Config, DeadlinePlan, Scenario]):
     configuration = Config
     scenario = Scenario
 
+    def module(self, config: Config) -> str:
+        """Return pst_deadline_wide for several columns."""
+        return "pst_deadline_wide" if config.wide else "pst_deadline_port"
+
+    def shim(self, config: Config) -> Path:
+        """Return the shim of the module."""
+        return DESIGNS / self.name / "model" / ("shim_wide.cpp" if config.wide else "shim.cpp")
+
     def parameters(self, config: Config) -> dict[str, str]:
-        """Return the parameters of pst_deadline_port."""
+        """Return the parameters of the module."""
         return configuration.parameters(config)
 
     def widths(self, config: Config) -> dict[str, int]:
         """Return what stands in the widths of its ports."""
-        return {
-            "Memories": config.memory.channels,
-            "AddrWidth": config.address_bits,
-            "ClassWidth": config.class_width,
-            "DataWidth": 512,
-            "DataBytes": 64,
-        }
+        widths = {"Memories": config.memory.channels, "AddrWidth": config.address_bits, "DataBytes": 64}  # of a beat to a memory
+        if config.wide:
+            columns = config.columns
+            return {
+                **widths,
+                "Columns": columns,
+                "DataWidth": 512 * columns,
+                "KeepWidth": 64 * columns,
+                "UserWidth": SEGMENT_USER * columns,
+            }
+        return {**widths, "ClassWidth": config.class_width, "DataWidth": 512}
 
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
-        return {"PST_MEMORIES": config.memory.channels, "PST_ADDR_WIDTH": config.address_bits, "PST_CLASS_WIDTH": config.class_width}
+        found = {"PST_MEMORIES": config.memory.channels, "PST_ADDR_WIDTH": config.address_bits, "PST_CLASS_WIDTH": config.class_width}
+        return found | {"PST_COLUMNS": config.columns} if config.wide else found
+
+    def bench_marks(self, config: Config) -> Mapping[str, str]:
+        """Return how its test bench drives and reads the streams."""
+        return {"@STREAMS@\n": (DESIGNS / self.name / "sim" / ("words.sv.in" if config.wide else "streams.sv.in")).read_text()}
 
     def live_queue(self, config: Config, plan: DeadlinePlan, queue: int) -> LiveQueue:
         """Return a class by its name; all share the line."""

@@ -34,8 +34,7 @@ from penstock.scenarios.traffic import (
     span,
 )
 
-DEFAULT_LINE_BPS = 100_000_000_000
-BUS_BITS = 8 * BEAT_BYTES
+DEFAULT_LINE_BPS = 100_000_000_000  # of each column
 MAX_SERIES, USUAL_SERIES = 32, 12  # classes with a curve
 FIELD_BYTES = 24  # of a frame: as far as its DSCP may lie
 
@@ -67,7 +66,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     plan = DeadlinePlan(job={}, engine=engine, config=config, settings=settings)
     plan.deadlines = [[(0, settings.deadline_cycles(row.number))] for row in settings.classes]
     timed, periods = _changes(scenario, document, plan, duration + drain)
-    ingress, egress = (line_rate(scenario, document, config, side, BUS_BITS, default_line(config)) for side in ("ingress", "egress"))
+    ingress, egress = lines(scenario, document, config)
     sources: list[dict[str, Any]] = []
     for index, entry in enumerate(scenario.traffic):
         check_start(entry, ("traffic", index), scenario, document)
@@ -120,7 +119,12 @@ def _deadlines(settings: Settings) -> list[int]:
 
 def default_line(config: Config) -> int:
     """Return the rate of lines that the scenario does not name, in bit/s."""
-    return min(DEFAULT_LINE_BPS, BUS_BITS * config.clock_hz)
+    return min(DEFAULT_LINE_BPS * config.columns, bus_bits(config) * config.clock_hz)
+
+
+def bus_bits(config: Config) -> int:
+    """Return the bits of a word of the streams."""
+    return 8 * BEAT_BYTES * config.columns
 
 
 def described(given: Device, config: Config, engine: str, any_class: bool = False) -> dict[str, Any]:
@@ -275,5 +279,5 @@ def _capture(
 
 def lines(setup: Setup, document: Document, config: Config) -> tuple[int, int]:
     """Return the rates of both lines in bit/s. Raises UserError."""
-    ingress, egress = (line_rate(setup, document, config, side, BUS_BITS, default_line(config)) for side in ("ingress", "egress"))
+    ingress, egress = (line_rate(setup, document, config, side, bus_bits(config), default_line(config)) for side in ("ingress", "egress"))
     return ingress, egress

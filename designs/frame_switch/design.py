@@ -26,14 +26,12 @@ class FrameSwitch(Design[Config, SwitchPlan, Scenario]):
     configuration = Config
     scenario = Scenario
 
-    @property
-    def top(self) -> Path:
-        """The file of pst_frame_switch, which is a block's."""
+    def top(self, config: Config) -> Path:
+        """Return the file of pst_frame_switch, which is a block's."""
         return RTL / "pst_frame_switch.sv"
 
-    @property
-    def file_list(self) -> Path:
-        """The list of its sources, the block's too."""
+    def file_list(self, config: Config) -> Path:
+        """Return the list of its sources, the block's too."""
         return RTL / "frame_switch.f"
 
     def parameters(self, config: Config) -> dict[str, str]:

@@ -5,6 +5,8 @@
 #include <deque>
 #include <limits>
 #include <optional>
+#include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,7 +48,7 @@ class FirstBeats {
 class DeadlineMeasurement final : public OwnMeasurement {
   public:
     DeadlineMeasurement(std::uint32_t classes, std::int64_t interval, std::optional<DeadlineLink> link, const Link& line,
-                        std::shared_ptr<const DeadlineBook> book, std::vector<std::int64_t> wait)
+                        std::shared_ptr<DeadlineBook> book, std::vector<std::int64_t> wait)
         : interval_(interval), book_(std::move(book)), first_beats_(line), wait_(std::move(wait)), of_(classes) {
         if (link) exact_.emplace(*link, EdfrQueue());
     }
@@ -75,13 +77,14 @@ class DeadlineMeasurement final : public OwnMeasurement {
         ++missed_[row * of_.size() + frame.queue];
     }
     const char* departed(std::int64_t, const Frame& frame, std::uint32_t slot, std::uint32_t, std::uint32_t) override {
-        const std::int64_t slack = deadline_[slot] - book_->began;
+        const std::int64_t slack = deadline_[slot] - book_->began(frame.number);
         Row& row = of_[frame.queue];
         row.slack = std::min(row.slack, slack);
         row.late += slack < 0;
         return nullptr;
     }
     void end(std::int64_t cycle) override {
+        offer_to_exact(DeadlineBook::kNone);
         if (exact_) exact_->advance(cycle, *this);
         if (interval_ != 0 && cycle > 0) missed_.resize(static_cast<std::size_t>((cycle - 1) / interval_ + 1) * of_.size());
     }
@@ -140,14 +143,25 @@ class DeadlineMeasurement final : public OwnMeasurement {
         if (exact_ && deadline < arrival)
             of_[frame.queue].missed.add(frame.length);
         else if (exact_)
-            exact_->arrive({arrival, deadline, frame.number, frame.length, frame.queue}, *this);
+            early_.push({arrival, deadline, frame.number, frame.length, frame.queue});
+        offer_to_exact(book_->awaited);
         return deadline;
     }
+    // The exact one has frames in the order in which they came, so it waits for the device to tell of those that came before.
+    void offer_to_exact(std::int64_t awaited) {
+        for (; !early_.empty() && early_.top().arrival < awaited; early_.pop()) exact_->arrive(early_.top(), *this);
+    }
+
+    struct Later {
+        bool operator()(const DeadlinePacket& a, const DeadlinePacket& b) const {
+            return std::tie(a.arrival, a.number) > std::tie(b.arrival, b.number);
+        }
+    };
 
     static constexpr std::int64_t kDueCycles = 2;  // from a first beat at the port to pst_deadline_due, through pst_dscp_class
 
     std::int64_t interval_;
-    std::shared_ptr<const DeadlineBook> book_;
+    std::shared_ptr<DeadlineBook> book_;
     FirstBeats first_beats_;
     std::vector<std::int64_t> wait_;  // by class; empty: the device tells deadlines
     std::optional<ExactEdfr> exact_;
@@ -155,12 +169,13 @@ class DeadlineMeasurement final : public OwnMeasurement {
     std::vector<std::uint64_t> missed_;   // [interval][class]
     std::vector<std::int64_t> deadline_;  // by slot
     std::deque<Came> came_;
+    std::priority_queue<DeadlinePacket, std::vector<DeadlinePacket>, Later> early_;
 };
 
 }  // namespace
 
 std::unique_ptr<OwnMeasurement> deadline_measurement(Table& job, const DeadlinePortSettings& settings, const Environment& environment,
-                                                     std::shared_ptr<const DeadlineBook> book) {
+                                                     std::shared_ptr<DeadlineBook> book) {
     std::vector<std::int64_t> wait;
     if (settings.fifo) {  // it gives no deadlines
         if (!job.has("deadlines")) return nullptr;

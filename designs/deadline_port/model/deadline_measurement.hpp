@@ -14,6 +14,6 @@ namespace penstock {
 // Key `deadline` of the result (docs/jobs.md). Of a plain FIFO: where the job has `deadlines`, else there is nothing to measure, null.
 std::unique_ptr<engine::OwnMeasurement> deadline_measurement(Table& job, const engine::DeadlinePortSettings& settings,
                                                              const engine::Environment& environment,
-                                                             std::shared_ptr<const engine::DeadlineBook> book);
+                                                             std::shared_ptr<engine::DeadlineBook> book);
 
 }  // namespace penstock

@@ -14,6 +14,8 @@
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "designs/deadline_port/model/pin_face.hpp"
 #include "designs/deadline_port/model/port_device.hpp"
+#include "designs/deadline_port/model/wide_device.hpp"
+#include "designs/deadline_port/model/wide_face.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/own_measurement.hpp"
 #include "penstock/engine/python_memory.hpp"
@@ -42,8 +44,14 @@ class DeadlinePortKind final : public DeviceKind {
     const Statement& statement() const override { return statement_; }
     std::unique_ptr<Device> make(const Environment& environment) const override {
         *book_ = {};
-        auto face = std::make_unique<DeadlinePortFace>(settings_, book_);
-        if (settings_.library.empty()) return make_port_device(settings_, environment, std::move(face));
+        std::unique_ptr<PinFace> face;
+        if (settings_.columns == 1)
+            face = std::make_unique<DeadlinePortFace>(settings_, book_);
+        else
+            face = std::make_unique<DeadlineWideFace>(settings_, book_);
+        if (settings_.library.empty())
+            return settings_.columns == 1 ? make_port_device(settings_, environment, std::move(face))
+                                          : make_wide_device(settings_, environment, std::move(face));
         return std::make_unique<RtlDevice>(settings_.library, std::move(face), 1, 1, environment);
     }
     void identify(Device& device) const override {
@@ -96,7 +104,8 @@ std::shared_ptr<const DeviceKind> deadline_port_kind(Table& device, Environment&
     settings.fifo = device.boolean("fifo", false);
     settings.any_class = device.boolean("any_class", false);
     settings.chunk_bytes = power("chunk_bytes", 512, 4096);
-    settings.chunks = power("chunks", 4, 1 << 20);
+    if (device.has("columns")) settings.columns = power("columns", 1, DeadlineWideFace::kMostColumns);
+    settings.chunks = power("chunks", 4, std::int64_t{settings.columns} << 20);
     settings.places = power("places", 2, 16);
     settings.lines = power("lines", 4, 64);
     settings.reads = number("reads", 2, 64);
@@ -108,10 +117,20 @@ std::shared_ptr<const DeviceKind> deadline_port_kind(Table& device, Environment&
     settings.tick_cycles = number("tick_cycles", 3, 1 << 24);
     settings.stamps = number("stamps", 2, (1 << 16) - 1);
     settings.default_cycles = number("default_cycles", 1, (1 << 30) - 1);
+    if (settings.columns > 1) {
+        if (settings.fifo) bad_job("device.fifo is for a device of one column");
+        settings.run_frames = power("run_frames", settings.columns, 256);
+        settings.deal_rows = power("deal_rows", 8, 1 << 20);
+        settings.deal_lists = power("deal_lists", 2, 1 << 20);
+        settings.deal_records = power("deal_records", 8, 1 << 20);
+        settings.gather_rows = power("gather_rows", 2, 1 << 20);
+    }
     for (Table& memory : device.tables("memories")) {
         environment.memories.push_back(memory_of_job(memory));
         memory.done();
     }
+    if (const std::size_t memories = environment.memories.size(); memories % settings.columns || !std::has_single_bit(memories))
+        bad_job("device.memories has " + std::to_string(memories) + " elements, not a power of two for each column");
     return std::make_shared<DeadlinePortKind>(std::move(settings));
 }
 

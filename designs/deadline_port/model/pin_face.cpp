@@ -4,14 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "blocks/common/model/drop.hpp"
-
 namespace penstock::engine {
-
-namespace {
-constexpr std::uint8_t kNoPageReason = static_cast<std::uint8_t>(Drop::NoPage),
-                       kReadErrorReason = static_cast<std::uint8_t>(Drop::ReadError);
-}  // namespace
 
 DeadlinePortFace::DeadlinePortFace(const DeadlinePortSettings& settings, std::shared_ptr<DeadlineBook> book)
     : settings_(settings), book_(std::move(book)), lanes_(settings.fifo ? 1 : settings.classes) {
@@ -85,6 +78,7 @@ void DeadlinePortFace::named(std::int64_t now, const pst_event_pins& event, Stat
         return book_->finding(now, "class " + std::to_string(klass) + " has no frame whose number ends with " + std::to_string(name));
     found->state = state;
     --of.waiting;
+    if (state == State::Sent) book_->begins(found->number, now);
     if (state == State::Dropped) {
         book_->held[klass].missed.add(found->length);
         if (found->length != event.len_o)
@@ -172,10 +166,7 @@ bool DeadlinePortFace::events(std::int64_t now, std::span<const pst_event_pins> 
     }
     if (events[kExpired].valid_o) named(now, events[kExpired], State::Dropped, false, observer);
     if (events[kLate].valid_o) named(now, events[kLate], State::Dropped, true, observer);
-    if (events[kBegin].valid_o) {
-        book_->began = now;
-        named(now, events[kBegin], State::Sent, true, observer);
-    }
+    if (events[kBegin].valid_o) named(now, events[kBegin], State::Sent, true, observer);
     return true;
 }
 

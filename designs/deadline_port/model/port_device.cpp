@@ -7,18 +7,14 @@
 
 #include "blocks/common/model/drop.hpp"
 #include "blocks/deadline/model/edfr_model.hpp"
+#include "designs/deadline_port/model/deadline_device.hpp"
 #include "designs/deadline_port/model/port_memories.hpp"
-#include "designs/deadline_port/model/port_registers.hpp"
-#include "penstock/engine/link_ports.hpp"
 
 namespace penstock::engine {
 
 namespace {
 
-constexpr std::int64_t kResetCycles = 16;  // as RtlDevice's
-constexpr int kReadCycles = 3;             // of a register: the address, its value, the answer
-constexpr std::uint32_t kHeadBytes = 24;   // in which a frame's DSCP is
-constexpr std::uint32_t kFifoClasses = 2;  // inside a plain FIFO
+constexpr std::uint32_t kFifoClasses = 2;                                                                  // inside a plain FIFO
 enum Event : unsigned { kIn, kFate, kDeadline, kExpired, kLate, kPassed, kPassedBytes, kBegin, kEvents };  // as shim.cpp has them
 
 EdfrSettings inside(const DeadlinePortSettings& s) {
@@ -48,102 +44,32 @@ EdfrSettings before(const DeadlinePortSettings& s) {
     return found;
 }
 
-class PortDevice final : public Device {
+class PortDevice final : public DeadlineDevice {
   public:
     PortDevice(const DeadlinePortSettings& settings, const Environment& environment, std::unique_ptr<PinFace> face)
-        : settings_(settings),
-          face_(std::move(face)),
-          seed_(environment.seed),
+        : DeadlineDevice(settings, environment, std::move(face)),
           port_(inside(settings)),
           classifier_(before(settings)),
-          memories_(settings, environment),
-          registers_(settings, static_cast<std::uint32_t>(environment.memories.size()), static_cast<std::uint32_t>(environment.clock_hz)),
-          input_(environment.ingress(0), 0, EdfrSettings::kBeatBytes),
-          output_(environment.egress(0)) {
-        if (environment.valid_permille != 1000 || environment.ready_permille != 1000)
-            throw std::invalid_argument("the model has no random gaps at inputs and outputs (valid_permille, ready_permille)");
-        if (environment.flip_byte >= 0) throw std::invalid_argument("the model has no bytes, so no wrong ones (fault.memory_flip_byte)");
-    }
+          memories_(settings, environment.memories, dram_accesses(environment.memories), 0, environment.seed) {}
 
-    void start() override {
-        now_ = kResetCycles;
-        for (bool done = false; !done;) {
-            done = init_;
-            cycle();
-        }
-    }
-    void write(std::uint32_t address, std::uint32_t value) override { registers_.write(address, value); }
-    void settle() override {
-        while (!registers_.idle()) cycle();
-    }
-    std::uint32_t read(std::uint32_t address) override {
-        ask();
-        settle();
-        cycle();
-        const std::uint32_t value = registers_.read(address, port_.free_chunks(), init_);
-        for (int i = 1; i < kReadCycles; ++i) cycle();
-        return value;
-    }
-    void connect(std::span<FrameSource* const> sources, Observer* observer) override {
-        observer_ = observer;
-        origin_ += now_;
-        now_ = 0;
-        bus_ = {};
-        output_.restart();
-        input_.connect(sources.empty() ? nullptr : sources.front());
-    }
-    void run(std::int64_t until) override {
-        ask();
-        while (now_ < until) {
-            cycle();
-            if (active_ && observer_->enough()) return;
-            if (const std::int64_t next = next_event(); next > now_) skip(std::min(next, until));
-        }
-    }
-    std::int64_t now() const override { return now_; }
     bool input_idle() const override { return input_.idle(); }
-    void close_input() override {
-        input_.close();
-        output_.open();
-    }
     MemoryCounts memory_counts(unsigned memory) const override { return memories_.counts(memory); }
-    BusCounts bus_counts() const override { return bus_; }
-    LostFrames ingress_lost() const override { return input_.lost(); }
 
   private:
-    void ask() {
-        if (input_.asking()) input_.fetch(now_);
-    }
-    // Cycles since reset: the port's clock.
-    std::int64_t age() const { return now_ + origin_ - kResetCycles; }
+    void cycle() override;
+    std::int64_t next_event() const override;
+    bool offered() const override { return offered_; }
+    std::uint32_t free_chunks() const override { return port_.free_chunks(); }
 
     void offer();
-    void cycle();
     void events();
     void send();
-    std::int64_t next_event() const;
-    void skip(std::int64_t until);
 
-    DeadlinePortSettings settings_;
-    std::unique_ptr<PinFace> face_;
-    std::uint64_t seed_;
     EdfrModel port_;
     EdfrClassifier classifier_;  // of a plain FIFO
     PortMemories memories_;
-    PortRegisters registers_;
-    LinkInput input_;
-    LinkOutput output_;
-    Observer* observer_ = nullptr;
-    std::int64_t now_ = 0, origin_ = 0;
-    bool init_ = false;
-    bool drained_ = false, half_ = false;  // half_: a frame has begun to come in
-    std::uint32_t inside_ = 0;             // frames whose fate is not known
-    BusCounts bus_;
-    bool active_ = false;  // the observer was told something in this cycle
-
     EdfrBeat beat_;  // at the input
     bool offered_ = false;
-    std::vector<std::uint8_t> head_ = std::vector<std::uint8_t>(kMaxFrameBytes + 2 * PST_BEAT_BYTES);
     EdfrIn in_;    // of the port, in the last cycle that was not left out,
     EdfrOut out_;  // and what it said
     bool still_ = false;
@@ -159,24 +85,12 @@ void PortDevice::offer() {
         input_.begin();
         beat_.number = frame.number;
         beat_.user = static_cast<std::uint16_t>(frame.number);
-        if (settings_.class_from_user) {
-            beat_.key = static_cast<std::uint16_t>(frame.queue & 0xFF);
-        } else if (frame.stored == 0) {
-            beat_.key = kNoDscp;  // EtherType 0x88B5
-        } else {
-            const std::uint32_t bytes = std::min(frame.length, kHeadBytes);
-            if (frame.stored >= bytes) {
-                beat_.key = static_cast<std::uint16_t>(edfr_dscp({frame.data, bytes}));
-            } else {
-                frame_bytes(frame, seed_, head_.data());
-                beat_.key = static_cast<std::uint16_t>(edfr_dscp({head_.data(), bytes}));
-            }
-        }
+        beat_.key = key_of(frame);
     }
     beat_.last = input_.last();
     beat_.bytes = static_cast<std::uint8_t>(input_.beat_bytes());
     beat_.bad = beat_.last && frame.error;
-    if (settings_.class_from_user && (frame.queue & 0xFF) >= settings_.classes) {
+    if (unknown_class(frame)) {
         beat_.key = 0;
         beat_.bad = beat_.last;
     }
@@ -184,7 +98,7 @@ void PortDevice::offer() {
 }
 
 void PortDevice::cycle() {
-    if (input_.asking() && (active_ || now_ >= input_.ask_again())) input_.fetch(now_);
+    fetch_if_asked();
     if (!offered_ && now_ >= input_.beat_cycle()) offer();
     active_ = false;
     // The counters of all classes are cleared meanwhile.
@@ -353,12 +267,6 @@ std::int64_t PortDevice::next_event() const {
     if (!offered_) next = std::min(next, input_.beat_cycle());
     if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
     return next;
-}
-
-void PortDevice::skip(std::int64_t until) {
-    if (offered_) bus_.input_offered += until - now_;
-    bus_.output_ready += std::max<std::int64_t>(0, until - std::max(now_, output_.ready_from()));
-    now_ = until;
 }
 
 }  // namespace

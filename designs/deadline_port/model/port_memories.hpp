@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "blocks/deadline/model/edfr_model.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
-#include "penstock/engine/environment.hpp"
 #include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/stepped_memory.hpp"
 
@@ -18,16 +19,16 @@ namespace penstock::engine {
 
 class PortMemories {
   public:
-    PortMemories(const DeadlinePortSettings& settings, const Environment& environment)
+    // `memories` with what is behind those that are DRAM; the first of them is memory `first` of the device.
+    PortMemories(const DeadlinePortSettings& settings, std::span<const MemorySettings> memories,
+                 std::vector<std::unique_ptr<DramAccess>> drams, unsigned first, std::uint64_t seed)
         : chunk_bytes_(settings.chunk_bytes),
           chunk_beats_(settings.chunk_bytes / EdfrSettings::kBeatBytes),
-          write_(environment.memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_),
-          read_(environment.memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_) {
-        asked_.resize(environment.memories.size());
-        ports_.reserve(environment.memories.size());
-        auto drams = dram_accesses(environment.memories);
-        for (unsigned m = 0; m < environment.memories.size(); ++m)
-            ports_.emplace_back(environment.memories[m], std::move(drams[m]), m, environment.seed);
+          write_(memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_),
+          read_(memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_) {
+        asked_.resize(memories.size());
+        ports_.reserve(memories.size());
+        for (unsigned m = 0; m < memories.size(); ++m) ports_.emplace_back(memories[m], std::move(drams[m]), first + m, seed);
     }
 
     // Nothing is under way between port and memories, and none of them owes anything.

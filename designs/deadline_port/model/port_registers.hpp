@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -75,7 +76,7 @@ class PortRegisters {
         } else if (state_ == State::Read) {
             read_ = of_[class_];
             state_ = State::Wait;
-            wait_ = kSnapshotCycles;
+            wait_ = kSnapshotCycles + static_cast<unsigned>(std::countr_zero(settings_.columns));
         }
         if (start) {
             refused_ = refusal();
@@ -122,8 +123,8 @@ class PortRegisters {
         std::uint32_t address, value;
     };
     enum class State : std::uint8_t { Idle, SetClass, Read, Wait };
-    static constexpr unsigned kOutstanding = 8;  // as RegisterMaster
-    static constexpr unsigned kSnapshotCycles = 3;
+    static constexpr unsigned kOutstanding = 8;     // as RegisterMaster
+    static constexpr unsigned kSnapshotCycles = 3;  // and one for each level of the sums over columns
     static constexpr std::uint32_t kDscps = 65;
     static constexpr std::uint32_t kIrqBits = deadline_port::fields::kIrqMaskOverflow.at(1) | deadline_port::fields::kIrqMaskDrained.at(1) |
                                               deadline_port::fields::kIrqMaskDrops.at(1);

@@ -6,6 +6,53 @@ import deadline_port_registers as regs
 from cocotb.triggers import ClockCycles
 from pst_cocotb import FRAMES, NUMBERS, Bench, frame, one
 
+COLUMNS = NUMBERS["columns"]  # segments of a word
+SEGMENT, USER = 64, 28  # bytes and bits of tuser of a segment
+
+
+async def send(bench, content, of, tag, bad):
+    """Send a frame: beat after beat, or, where words have several segments, from any segment on, some of them unused."""
+    if COLUMNS == 1:
+        await bench.sources[0].send(frame(content, tuser=of << 17 | tag << 1 | int(bad)))
+        return
+    pieces = [content[at : at + SEGMENT] for at in range(0, len(content), SEGMENT)]
+    while pieces:
+        data, keep, user = bytearray(SEGMENT * COLUMNS), [0] * SEGMENT * COLUMNS, 0
+        for s in range(COLUMNS):
+            if not pieces or bench.random.random() < 0.2:
+                continue
+            piece = pieces.pop(0)
+            data[SEGMENT * s : SEGMENT * s + len(piece)] = piece
+            keep[SEGMENT * s : SEGMENT * s + len(piece)] = [1] * len(piece)
+            last = int(not pieces)
+            user |= (of << 18 | tag << 2 | (int(bad) & last) << 1 | last) << USER * s
+        if any(keep):
+            await bench.sources[0].send(frame(data, tkeep=keep, tuser=user))
+
+
+async def received(bench, count):
+    """Return the next frames that come out: class, bytes and tag of each."""
+    if COLUMNS == 1:
+        frames = [await bench.sinks[0].recv() for _ in range(count)]
+        return [(one(got.tid), bytes(got.tdata), one(got.tuser)) for got in frames]
+    found, coming = [], None
+    while len(found) < count or coming:
+        got = await bench.sinks[0].recv(compact=False)
+        user = one(got.tuser)
+        for s in range(COLUMNS):
+            piece = bytes(byte for byte, kept in zip(got.tdata[SEGMENT * s :][:SEGMENT], got.tkeep[SEGMENT * s :], strict=False) if kept)
+            if not piece:
+                continue
+            said = user >> USER * s
+            assert bool(said >> 26 & 1) == (coming is None), "a frame begins where another one goes on, or none does"
+            if coming is None:
+                coming = said >> 18 & 255, bytearray(), said >> 2 & 0xFFFF
+            coming[1].extend(piece)
+            if said & 1:
+                found.append((coming[0], bytes(coming[1]), coming[2]))
+                coming = None
+    return found
+
 
 @cocotb.test()
 async def frames_go_through(dut):
@@ -23,17 +70,15 @@ async def frames_go_through(dut):
         for number in range(first, min(first + 8, FRAMES)):
             of, content, tag = bench.random.randrange(classes), bench.content(number), bench.random.randrange(256)
             bad = bench.random.random() < 0.1
-            await bench.sources[0].send(frame(content, tuser=of << 17 | tag << 1 | int(bad)))
+            await send(bench, content, of, tag, bad)
             if bad:
                 damaged += 1
                 continue
             sent.setdefault(of, []).append((content, tag))
             good += 1
-        for _ in range(good):
-            got = await bench.sinks[0].recv()
-            of = one(got.tid)
+        for of, content, tag in await received(bench, good):
             assert sent.get(of), f"a frame of class {of} came out, and none was waiting"
-            assert (bytes(got.tdata), one(got.tuser)) == sent[of].pop(0), f"another frame of class {of} came out"
+            assert (content, tag) == sent[of].pop(0), f"another frame of class {of} came out"
     await ClockCycles(dut.aclk, 500)
     assert bench.sinks[0].empty(), "more came out than went in"
     assert await bench.read(regs.DROPPED_BAD_FRAME_PACKETS) == damaged

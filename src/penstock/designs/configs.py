@@ -28,7 +28,7 @@ from penstock.paths import DESIGNS, ROOT, read_file_list
 
 Config = TypeVar("Config", bound=Configuration)
 
-ARRAYS = ("Memories", "Ports")  # parameters that say how many ports of one kind there are
+ARRAYS = ("Memories", "Ports", "Columns")  # parameters that say how many ports of one kind there are
 
 
 def names(design: str | None = None) -> list[str]:
@@ -121,7 +121,7 @@ def sources(config: Configuration) -> list[Path]:
     if "rtl" not in design.engines:
         return []
     plugs = design.plugs(config)
-    listed = [path for path in read_file_list(design.file_list) if path.name not in plugs]
+    listed = [path for path in read_file_list(design.file_list(config)) if path.name not in plugs]
     return list(dict.fromkeys([*listed, *(path for part in design.parts(config) for path in part.rtl_files)]))
 
 
@@ -152,7 +152,7 @@ def ports(config: Configuration) -> list[Port]:
 
 def _flats(config: Configuration) -> list[bundles.Flat]:
     design = designs.load(config.design)
-    return [flat for port in _ports(design.top) for flat in bundles.flattened(*port, own=set(design.widths(config)), whole=True)]
+    return [flat for port in _ports(design.top(config)) for flat in bundles.flattened(*port, own=set(design.widths(config)), whole=True)]
 
 
 def write_generated(config: Configuration, folder: Path) -> list[Path]:
@@ -166,7 +166,7 @@ def write_wrapper(config: Configuration, folder: Path) -> Path:
     """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it and the ports that it has."""
     design, found = designs.load(config.design), ports(config)
     numbers, absent, flats, sizes = design.parameters(config), design.absent(config), _flats(config), design.widths(config)
-    top = {name: (direction, _with_numbers(kind, sizes)) for direction, kind, name in _ports(design.top)}
+    top = {name: (direction, _with_numbers(kind, sizes)) for direction, kind, name in _ports(design.top(config))}
     pins = []
     for name, (direction, kind) in top.items():
         open_end = "('0)" if direction == "input" else "()"
@@ -184,7 +184,7 @@ def write_wrapper(config: Configuration, folder: Path) -> Path:
         ");",
         "",
         *([*inside, ""] if inside else []),
-        f"  pst_{config.design} #(",
+        f"  {design.module(config)} #(",
         ",\n".join(f"      .{key:13}({value})" for key, value in numbers.items()),
         f"  ) u_{config.design} (",
         ",\n".join(pins),

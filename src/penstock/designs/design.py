@@ -203,15 +203,21 @@ class Design(ABC, Generic[ConfigT, PlanT, ScenarioT]):
     def _lacks(self, engine: str) -> str:
         return f"{self.name} has no RTL" if engine == "rtl" else f"{self.name} has no engine {engine}"
 
-    @property
-    def top(self) -> Path:
-        """The file of the top module pst_<design>."""
-        return DESIGNS / self.name / "rtl" / f"pst_{self.name}.sv"
+    def module(self, config: ConfigT) -> str:
+        """Return the name of the top module of a configuration."""
+        return f"pst_{self.name}"
 
-    @property
-    def file_list(self) -> Path:
-        """The list of its sources, packages first."""
-        return DESIGNS / self.name / "rtl" / f"{self.name}.f"
+    def top(self, config: ConfigT) -> Path:
+        """Return the file of the top module."""
+        return DESIGNS / self.name / "rtl" / f"{self.module(config)}.sv"
+
+    def file_list(self, config: ConfigT) -> Path:
+        """Return the list of its sources, packages first."""
+        return DESIGNS / self.name / "rtl" / f"{self.module(config).removeprefix('pst_')}.f"
+
+    def shim(self, config: ConfigT) -> Path:
+        """Return the functions of pins.h around the verilated top module."""
+        return DESIGNS / self.name / "model" / "shim.cpp"
 
     @abstractmethod
     def parameters(self, config: ConfigT) -> dict[str, str]:
@@ -223,7 +229,7 @@ class Design(ABC, Generic[ConfigT, PlanT, ScenarioT]):
 
     @abstractmethod
     def defines(self, config: ConfigT) -> dict[str, int]:
-        """Return the macros that `model/shim.cpp` is compiled with."""
+        """Return the macros that the shim is compiled with."""
 
     def absent(self, config: ConfigT) -> Collection[str]:
         """Return the ports of the top module that this configuration does not have: inputs that are 0, outputs to which nobody listens."""

@@ -16,7 +16,7 @@ from penstock import cache
 from penstock.basics import children, keys, machine, waits
 from penstock.errors import ToolError, UserError
 from penstock.hardware import verilated_objects
-from penstock.paths import BUILD, DESIGNS, ROOT, is_plain, plain, shown, tool_environment
+from penstock.paths import BUILD, ROOT, is_plain, plain, shown, tool_environment
 
 if TYPE_CHECKING:
     from penstock.designs.design import Configuration
@@ -122,6 +122,10 @@ def _compile(what: Build, work: Path) -> None:
     done = children.run(command, env=tool_environment(), cwd=plain(ROOT))  # what an assertion says of its place is then the same everywhere
     if not done.returncode and not what.hierarchical:
         children.run(verilated_objects.SHORTEN, cwd=objects)
+        # Of what Verilator splits it precompiles a header of its own; behind another precompiled one the compiler wants it as text.
+        for header in objects.glob("*__pch.h"):
+            for speed in ("fast", "slow"):
+                header.with_name(f"{header.name}.{speed}").write_text(f'#include "{header.name}"\n')
         command = ["make", "-C", str(plain(objects)), "-f", f"{_PREFIX}.mk", "-j", _processes(), *_levels()]
         done = children.run(command, env=tool_environment())
     if done.returncode:
@@ -171,7 +175,7 @@ def build_device(config: "Configuration", report: Report | None = None, assertio
             name=config.module,
             top=config.module,
             sources=configs.sources(config),
-            shim=DESIGNS / config.design / "model" / "shim.cpp",
+            shim=designs.load(config.design).shim(config),
             defines=designs.load(config.design).defines(config),
             generated=generated,
             assertions=assertions,
