@@ -20,6 +20,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.designs.access_edge import registers, scheduler
+from penstock.designs.access_edge.counter_sizes import BURSTS, CounterMemory
 from penstock.designs.access_edge.flow_sizes import Flows
 from penstock.designs.access_edge.header_sizes import Headers
 from penstock.designs.access_edge.level_sizes import Admission, Hierarchy
@@ -137,6 +138,9 @@ class Config(Configuration):
     )
     node_counters: bool = Field(False, strict=True, description="The device counts by node and class, too; needs `hierarchy`.")
     flows: Flows | None = Field(None, description="Flow queues behind the queues, or false; they need `shaping`.")
+    counter_memory: CounterMemory | None = Field(
+        None, description="A memory for the counters by queue, but for a part of each on the chip; false or left out: all are on the chip."
+    )
     admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
     outstanding: int = Field(
         DEFAULT_OUTSTANDING,
@@ -176,7 +180,7 @@ class Config(Configuration):
             raise PydanticCustomError("literal_error", "no AQM", {"expected": f"{', '.join(names)} or {last}"})
         return value
 
-    @field_validator("admission", "flows", mode="before")
+    @field_validator("admission", "flows", "counter_memory", mode="before")
     @classmethod
     def _none(cls, value: object) -> object:
         return None if value is False else value
@@ -217,9 +221,11 @@ class Config(Configuration):
                 raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
             if self.admission and self.admission.classes < self.hierarchy.classes:
                 raise ValueError(f"admission has {self.admission.classes} classes, fewer than the hierarchy with {self.hierarchy.classes}")
-        if len(self.channels) > memories.MAX_CHANNELS:
-            raise ValueError(f"the memories have {len(self.channels)} channels in all, allowed: 1 to {memories.MAX_CHANNELS}")
-        names = [memory.name for memory in self.channels]
+        if self.counter_memory:
+            self.counter_memory.check(self.queues)
+        if len(self.ports) > memories.MAX_CHANNELS:
+            raise ValueError(f"the memories have {len(self.ports)} channels in all, allowed: 1 to {memories.MAX_CHANNELS}")
+        names = [memory.name for memory in self.ports]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise ValueError(f"two memories are called {twice}")
@@ -264,12 +270,13 @@ class Config(Configuration):
     @property
     def memory_sizes(self) -> tuple[int, ...]:
         """Bytes of each memory, in the order of the ports."""
-        return tuple(memory.bytes for memory in self.channels)
+        return tuple(memory.bytes for memory in self.ports)
 
     @property
     def bursts(self) -> tuple[int, int]:
         """Reads and writes that a memory has not answered, at most."""
-        return self.outstanding, self.outstanding
+        most = max(self.outstanding, BURSTS if self.counter_memory else 0)
+        return most, most
 
     @property
     def scheduler_name(self) -> str:
@@ -296,12 +303,17 @@ class Config(Configuration):
 
     @property
     def channels(self) -> tuple[Memory, ...]:
-        """The memories as the hardware has them, one for each port; several channels of one have a number behind its name."""
+        """The memories of packets as the hardware has them, one for each port; several channels of one have a number behind its name."""
         return tuple(
             memory if memory.channels == 1 else memory.model_copy(update={"name": f"{memory.name}{channel}", "channels": 1})
             for memory in self.memories
             for channel in range(memory.channels)
         )
+
+    @property
+    def ports(self) -> tuple[Memory | CounterMemory, ...]:
+        """What is at each AXI4 port: the memories of packets, and behind them that of the counters."""
+        return (*self.channels, self.counter_memory) if self.counter_memory else self.channels
 
     @property
     def descriptors(self) -> int:
@@ -316,8 +328,9 @@ class Config(Configuration):
 
     @property
     def address_bits(self) -> int:
-        """Bits of a byte address over all memories: more than those within a burst's page of 4,096 byte."""
-        return max(13, (sum(memory.bytes for memory in self.channels) - 1).bit_length())
+        """Bits of a byte address over all memories of packets, and of the counters: more than those within 4,096 byte."""
+        most = max(sum(memory.bytes for memory in self.channels), self.counter_memory.bytes if self.counter_memory else 0)
+        return max(13, (most - 1).bit_length())
 
     @property
     def tick_shift(self) -> int:
@@ -385,6 +398,8 @@ def model_settings(config: Config) -> dict[str, Any]:
         settings["busiest"] = config.busiest
     if config.node_counters:
         settings["node_counters"] = True
+    if config.counter_memory:
+        settings["counter_memory"] = True
     if config.admission:
         settings["share_classes"] = config.admission.classes
     return settings | ({"hierarchy": _hierarchy_of_model(config)} if config.hierarchy else {})
@@ -413,6 +428,8 @@ def device(config: Config, library: str | None, timing: Mapping[str, int]) -> di
     ]
     if library is not None:
         [part.hardware for part in config.parts]  # says so where there is none
+        if config.counter_memory:
+            found.append(config.counter_memory.in_job(config.clock_hz, len(found), timing))
         return common | {"library": library, "memories": found}
     pools = [{**keys, "pages": memory.pages} for keys, memory in zip(found, config.channels, strict=True)]
     return common | {"model": model_settings(config), "memories": pools}
@@ -449,6 +466,7 @@ def parameters(config: Config) -> dict[str, str]:
         **({"Busiest": str(config.busiest)} if config.busiest else {}),
         **({"NodeCounters": "1'b1"} if config.node_counters else {}),
         **({"ShareClasses": str(config.admission.classes)} if config.admission else {}),
+        **({"CounterMemory": "1'b1"} if config.counter_memory else {}),
     }
 
 

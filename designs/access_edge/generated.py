@@ -18,17 +18,17 @@ def numbers(config: Config) -> dict[str, tuple[str, str]]:
     def address(name: str) -> tuple[str, str]:
         return "logic [11:0]", f"12'h{table[name]['address']:03x}"
 
-    channels = config.channels
-    sizes = ", ".join(f"64'd{memory.bytes}" for memory in reversed(channels))
+    ports = config.ports
+    sizes = ", ".join(f"64'd{memory.bytes}" for memory in reversed(ports))
     period = registers.MIN_MANTISSA | (BYTE_A_CYCLE_EXPONENT << table["queue_rate"]["fields"]["exponent"][0])
     # It is tried where it does not take too long.
     shaped = config.shaped and config.tolerance_cycles <= MOST_TOLERANCE_CYCLES and config.queues > 1
     return {
         "Queues": ("int unsigned", str(config.queues)),
         "Descriptors": ("int unsigned", str(config.descriptors)),
-        "Memories": ("int unsigned", str(len(channels))),
+        "Memories": ("int unsigned", str(len(ports))),
         "AddrWidth": ("int unsigned", str(config.address_bits)),
-        "MemBytes": (f"logic [{len(channels) - 1}:0][63:0]", f"{{{sizes}}}"),
+        "MemBytes": (f"logic [{len(ports) - 1}:0][63:0]", f"{{{sizes}}}"),
         "MostReads": ("int unsigned", str(config.bursts[0])),
         "MostWrites": ("int unsigned", str(config.bursts[1])),
         "PrefixBytes": ("int unsigned", "4" if config.queue_id == "prefix" else "0"),
@@ -63,7 +63,7 @@ def test_numbers(config: Config) -> dict[str, Any]:
         "queue_id": config.queue_id,
         "profiles": config.headers.profiles if config.headers else 0,
         "max_frame_bytes": config.max_frame_bytes,
-        "memory_bytes": max(memory.bytes for memory in config.channels),
+        "memory_bytes": max(memory.bytes for memory in config.ports),
         "init_cycles": config.queues + config.descriptors + INIT_SLACK_CYCLES,
     }
 
@@ -80,6 +80,9 @@ def facts(config: Config) -> str:
         f"| {index} | {memory.name} | {memory.bytes:,} | {memory.pages:,} | {memory.page_bytes:,} |"
         for index, memory in enumerate(config.channels)
     )
+    if config.counter_memory:
+        counters = config.counter_memory
+        memories += f"\n| {len(config.channels)} | {counters.name}: the counters by queue | {counters.bytes:,} | | |"
     return f"""| | |
 |---|---|
 | queues | {config.queues:,} |
@@ -89,7 +92,7 @@ def facts(config: Config) -> str:
 | shaping | {_shaping(config)} |
 | AQM | {config.aqm} |
 {_hierarchy(config)}
-Packet memories, one AXI4 port each (512 bit, INCR bursts of at most 64 beats, one id, answers in order):
+Memories, one AXI4 port each (512 bit, INCR bursts of at most 64 beats, one id, answers in order):
 
 | port | name | bytes | pages | bytes of a page |
 |---|---|---|---|---|

@@ -351,7 +351,7 @@ def device_settings(given: Device, config: Config, engine: str, fail: Fail) -> d
         "gap_permille": given.gap_permille,
     }
     settings = configuration.device(config, None if engine == "model" else "", timing)
-    faults = memory_faults.of_channels(given.memory_faults, config, fail)
+    faults = memory_faults.of_channels(given.memory_faults, config, engine, fail)
     for memory, own in zip(settings["memories"], faults, strict=True):
         memory.update({"faults": own} if own else {})
     return settings

@@ -85,6 +85,7 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         **({"headers": _headers(raw["own_counters"], config, plan)} if plan.subscribers and config.headers else {}),
         **flow_rows.rows(raw, config.clock_hz, plan.settings.name),
         "memories": _memories(raw["memory"], config),
+        **_counter_memory(raw["memory"], config),
     }
 
 
@@ -113,13 +114,21 @@ def _memories(counts: list[dict[str, int]], config: Config) -> list[dict[str, An
     """Return what each memory has done, and which share of all frames and of all bytes (in whole beats) was written to it."""
 
     def share(key: str, of: dict[str, int]) -> float | None:
-        total = sum(memory[key] for memory in counts)
+        total = sum(memory[key] for memory in counts[: len(config.channels)])
         return round(of[key] / total, 6) if total else None
 
     return [
         {"name": memory.name, "kind": memory.kind, **of, "share_of_frames": share("frames", of), "share_of_bytes": share("write_beats", of)}
-        for memory, of in zip(config.channels, counts, strict=True)
+        for memory, of in zip(config.channels, counts[: len(config.channels)], strict=True)
     ]
+
+
+def _counter_memory(counts: list[dict[str, int]], config: Config) -> dict[str, Any]:
+    """Return what the memory of the counters has done; nothing where there is none, nor of the model, which has none."""
+    own = counts[len(config.channels) :]
+    if not own or not config.counter_memory:
+        return {}
+    return {"counter_memory": {"name": config.counter_memory.name, "kind": config.counter_memory.kind, **own[0]}}
 
 
 def _lost_memories(counts: list[dict[str, int]], config: Config, plan: EdgePlan) -> list[str]:
@@ -127,7 +136,7 @@ def _lost_memories(counts: list[dict[str, int]], config: Config, plan: EdgePlan)
     timeout = writes[-1] if writes else registers.table()["memory_timeout"]["fields"]["cycles"][2]
     return [
         f"Memory {memory.name} has not answered for {timeout:,} cycles and is out of use."
-        for memory, of in zip(config.channels, counts, strict=True)
+        for memory, of in zip(config.ports, counts, strict=False)  # the model has no memory of counters
         if of["lost"]
     ]
 

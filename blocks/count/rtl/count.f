@@ -6,6 +6,5 @@ pst_drop_counters.sv
 pst_interrupt.sv
 pst_busiest.sv
 pst_fold_bank.sv
-pst_fold_choice.sv
 pst_fold_store.sv
 pst_folded_counters.sv

@@ -45,6 +45,8 @@ module pst_fold_store #(
     input  pst_axi_pkg::read_rsp_t               m_axi_read_i,
     // the memory has answered with an error: counts are wrong from then on; until reset
     output logic                                 error_o,
+    // the memory has records under way, or will have
+    output logic                                 busy_o,
     output logic                                 init_done_o
 );
 
@@ -278,6 +280,11 @@ module pst_fold_store #(
   always_ff @(posedge clk_i) begin
     error_q <= error_q || (m_axi_read_i.rvalid && m_axi_read_i.rresp[1]) || (m_axi_write_i.bvalid && m_axi_write_i.bresp[1]);
     if (rst_i) error_q <= 1'b0;
+  end
+
+  always_comb begin
+    busy_o = state_q != Choose;
+    for (int unsigned s = 0; s < Slots; s++) busy_o |= slots_q[s].busy;
   end
 
   assign error_o            = error_q;

@@ -175,11 +175,13 @@ inline constexpr Field kFeaturesNodeCounters{19, 1};
 inline constexpr Field kFeaturesGuarantees{20, 1};
 inline constexpr Field kFeaturesHeaders{21, 1};
 inline constexpr Field kFeaturesFlows{22, 1};
+inline constexpr Field kFeaturesCounterMemory{23, 1};
 inline constexpr Field kNextValue{0, 32};
 inline constexpr Field kStatusInitDone{0, 1};
 inline constexpr Field kStatusBusy{1, 1};
 inline constexpr Field kStatusRefused{2, 1};
 inline constexpr Field kStatusReason{4, 3};
+inline constexpr Field kStatusCountersWrong{8, 1};
 inline constexpr Field kQueuesPerSubscriberValue{0, 32};
 inline constexpr Field kNodesValue{0, 32};
 inline constexpr Field kPortsValue{0, 32};
@@ -330,7 +332,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x1000d;
+inline constexpr std::uint32_t kVersionValue = 0x1000e;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;

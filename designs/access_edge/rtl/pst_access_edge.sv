@@ -46,9 +46,11 @@ module pst_access_edge
     parameter int unsigned               Flows = 0,                             // flow queues (pst_fq) behind queues; 0: none
     parameter int unsigned               FlowLanes = 2,                         // Flows > 0: lanes, 1, 2 or 4
     parameter int unsigned               FlowAgeCycles = 64,                    // Flows > 0: see pst_access_edge_core
+    parameter bit                        CounterMemory = 1'b0,                  // the last memory port has the counters by queue
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
+    localparam int unsigned              MemoryPorts = Memories + 32'(CounterMemory),
     localparam int unsigned              DataBytes = 64,
     localparam int unsigned              DataWidth = 8 * DataBytes
 ) (
@@ -60,11 +62,11 @@ module pst_access_edge
     // frames out; one with tuser is counted as lost
     output pst_access_edge_ports_pkg::frames_out_t m_axis_o,
     input  pst_axi_pkg::stream_rsp_t               m_axis_i,
-    // packet memories, AXI4; addresses are local to each memory, one id, responses in order
-    output pst_axi_pkg::write_req_t [Memories-1:0] m_axi_write_o,
-    input  pst_axi_pkg::write_rsp_t [Memories-1:0] m_axi_write_i,
-    output pst_axi_pkg::read_req_t [Memories-1:0]  m_axi_read_o,
-    input  pst_axi_pkg::read_rsp_t [Memories-1:0]  m_axi_read_i,
+    // packet memories, and behind them that of the counters, AXI4; addresses are local to each memory, one id, responses in order
+    output pst_axi_pkg::write_req_t [MemoryPorts-1:0] m_axi_write_o,
+    input  pst_axi_pkg::write_rsp_t [MemoryPorts-1:0] m_axi_write_i,
+    output pst_axi_pkg::read_req_t [MemoryPorts-1:0] m_axi_read_o,
+    input  pst_axi_pkg::read_rsp_t [MemoryPorts-1:0] m_axi_read_i,
     // registers, AXI4-Lite
     input  pst_axi_pkg::lite_req_t                 s_axil_i,
     output pst_axi_pkg::lite_rsp_t                 s_axil_o,
@@ -98,6 +100,9 @@ module pst_access_edge
   localparam int unsigned EctBit       = Aqm != 0 ? QueueIdWidth : 0;
   localparam int unsigned NoShareBit   = ShareClasses != 0 ? QueueIdWidth + 1 : 0;
   localparam int unsigned ShareSizes   = pst_memory_pkg::page_sizes(pst_memory_pkg::pages_t'(MemPageBytes), Memories);
+  // Bursts under way at a memory, in one direction.
+  localparam int unsigned CounterSlots = 16;
+  localparam int unsigned MostBursts   = CounterMemory && MaxOutstanding < CounterSlots ? CounterSlots : MaxOutstanding;
   localparam int unsigned PacketWidth  = 50;    // 87 days of the smallest frames at 100 Gbit/s
   localparam int unsigned ByteWidth    = 56;    // 66 days at 100 Gbit/s
 
@@ -145,8 +150,8 @@ module pst_access_edge
   drop_e ev_classify_reason;
 
   // Between the device's outside and what is within: nothing new while the registers want it drained.
-  logic open_valid, stop, drained, ready_deq_ready, in_open;
-  logic [Memories-1:0] outstanding;
+  logic open_valid, stop, drained, ready_deq_ready, in_open, counters_busy;
+  logic [MemoryPorts-1:0] outstanding;
 
   assign s_axis_o.tready = in_open && init_done_q;
 
@@ -237,7 +242,7 @@ module pst_access_edge
   logic [Memories-1:0] rx_in_memories;
 
   // Memories that do not answer any more: none of their pages is given out.
-  logic [Memories-1:0] lost;
+  logic [MemoryPorts-1:0] lost;
   logic [31:0] memory_timeout;
 
   pst_access_edge_ports_pkg::queue_cfg_t cfg;
@@ -273,7 +278,7 @@ module pst_access_edge
         .m_meta_user_o(rx_in_ect),
         .m_meta_memories_o(rx_in_memories), .m_meta_no_share_o(rx_in_no_share),
         .given_valid_i(gnt_valid && gnt_ready), .given_ok_i(gnt_ok), .given_desc_i(gnt_desc),
-        .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc), .lost_i(lost),
+        .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc), .lost_i(lost[Memories-1:0]),
         .cfg_valid_i(cfg.valid && ready.cfg), .cfg_queue_i(cfg_queue), .cfg_class_i(share_cfg.queue_class[ShareClassWidth-1:0]),
         .share_valid_i(share_cfg.valid), .share_class_i(share_cfg.class_[ShareClassWidth-1:0]),
         .share_size_i(share_cfg.size[ShareSizeWidth-1:0]),
@@ -341,7 +346,7 @@ module pst_access_edge
       .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
   ) u_pools (
       .clk_i, .rst_i,
-      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(rx_in_memories & ~lost),
+      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(rx_in_memories & ~lost[Memories-1:0]),
       .m_gnt_valid_o(gnt_valid), .m_gnt_ready_i(gnt_ready), .m_gnt_ok_o(gnt_ok), .m_gnt_desc_o(gnt_desc),
       .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
   );
@@ -471,24 +476,25 @@ module pst_access_edge
   assign ev_output_o.len    = 16'(leave_len);
   assign ev_output_o.page   = '0;
 
-  // Between the fabric and the guards, as m_axi.
-  pst_axi_pkg::write_req_t [Memories-1:0] f_write_req;
-  pst_axi_pkg::write_rsp_t [Memories-1:0] f_write_rsp;
-  pst_axi_pkg::read_req_t [Memories-1:0] f_read_req;
-  pst_axi_pkg::read_rsp_t [Memories-1:0] f_read_rsp;
-  pst_axi_pkg::moves_t [Memories-1:0] moves;
+  // Between the fabric and the guards, as m_axi; and between the counters and theirs.
+  pst_axi_pkg::write_req_t [MemoryPorts-1:0] f_write_req;
+  pst_axi_pkg::write_rsp_t [MemoryPorts-1:0] f_write_rsp;
+  pst_axi_pkg::read_req_t [MemoryPorts-1:0] f_read_req;
+  pst_axi_pkg::read_rsp_t [MemoryPorts-1:0] f_read_rsp;
+  pst_axi_pkg::moves_t [MemoryPorts-1:0] moves;
 
   pst_memory_fabric #(
       .Memories(Memories), .MemBytes(MemBytes), .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_fabric (
       .clk_i, .rst_i,
       .s_axi_write_i(write_req), .s_axi_write_o(write_rsp), .s_axi_read_i(read_req), .s_axi_read_o(read_rsp),
-      .m_axi_write_o(f_write_req), .m_axi_write_i(f_write_rsp), .m_axi_read_o(f_read_req), .m_axi_read_i(f_read_rsp)
+      .m_axi_write_o(f_write_req[Memories-1:0]), .m_axi_write_i(f_write_rsp[Memories-1:0]),
+      .m_axi_read_o(f_read_req[Memories-1:0]), .m_axi_read_i(f_read_rsp[Memories-1:0])
   );
 
-  for (genvar m = 0; m < int'(Memories); m++) begin : g_guard
+  for (genvar m = 0; m < int'(MemoryPorts); m++) begin : g_guard
     pst_memory_guard #(
-        .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
+        .AddrWidth(AddrWidth), .MaxOutstanding(m < int'(Memories) ? MaxOutstanding : CounterSlots)
     ) u_guard (
         .clk_i, .rst_i,
         .timeout_i(memory_timeout), .lost_o(lost[m]),
@@ -505,7 +511,7 @@ module pst_access_edge
 
   // What is under way, from the input to the memories and the line; and the two places where the traffic is stopped to be drained.
   pst_access_edge_drain #(
-      .Memories(Memories), .MaxOutstanding(MaxOutstanding)
+      .Memories(MemoryPorts), .CounterMemory(CounterMemory), .MaxOutstanding(MostBursts)
   ) u_drain (
       .clk_i, .rst_i, .stop_i(stop),
       .in_valid_i(s_axis_i.tvalid && init_done_q), .in_last_i(s_axis_i.tlast), .in_ready_o(in_open),
@@ -514,7 +520,7 @@ module pst_access_edge
       .enqueued_i(ev_enqueue_o.valid && decision.reason != DropFlowOverflow),
       .deq_valid_i(out.valid), .deq_ready_o(ready_deq_ready), .deq_valid_o(deq_valid), .deq_ready_i(deq_ready),
       .left_i(leave_valid && leave_ready && leave_last),
-      .axi_i(moves),
+      .counting_i(counters_busy), .axi_i(moves),
       .outstanding_o(outstanding), .done_o(drained)
   );
 
@@ -610,9 +616,24 @@ module pst_access_edge
   logic [DropLast:1][ByteWidth-1:0] dropped_bytes;
   packets_t aqm_packets, mark_packets, marked_packets;
   bytes_t aqm_bytes;
-  logic unused_counters_wrong;
-  pst_axi_pkg::write_req_t unused_counters_write;
-  pst_axi_pkg::read_req_t unused_counters_read;
+  logic counters_wrong, counters_wait;
+  pst_axi_pkg::write_req_t counters_write_req;
+  pst_axi_pkg::write_rsp_t counters_write_rsp;
+  pst_axi_pkg::read_req_t counters_read_req;
+  pst_axi_pkg::read_rsp_t counters_read_rsp;
+
+  if (CounterMemory) begin : g_counter_memory
+    assign f_write_req[MemoryPorts-1] = counters_write_req;
+    assign f_read_req[MemoryPorts-1]  = counters_read_req;
+    assign counters_write_rsp         = f_write_rsp[MemoryPorts-1];
+    assign counters_read_rsp          = f_read_rsp[MemoryPorts-1];
+  end else begin : g_no_counter_memory
+    assign counters_write_rsp = '0;
+    assign counters_read_rsp  = '0;
+
+    logic unused_counters;
+    assign unused_counters = ^{counters_write_req, counters_read_req};
+  end
 
   // The scan for the busiest queues stands between pst_control and what it reads.
   logic ask_out_valid, ask_out_ready, out_for_control;
@@ -685,7 +706,8 @@ module pst_access_edge
   end
 
   pst_access_edge_counters #(
-      .Queues(Queues), .Aqm(Aqm), .MaxFrameBytes(MaxFrameBytes), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .AddrWidth(AddrWidth),
+      .Queues(Queues), .Aqm(Aqm), .Folded(CounterMemory), .MaxFrameBytes(MaxFrameBytes), .Slots(CounterSlots),
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .AddrWidth(AddrWidth),
       .RamStyle(QueueRamStyle)
   ) u_counters (
       .clk_i, .rst_i,
@@ -700,8 +722,9 @@ module pst_access_edge
       .m_others_valid_o(others_valid), .m_in_packets_o(in_packets), .m_in_bytes_o(in_bytes),
       .m_drop_packets_o(drop_packets), .m_drop_bytes_o(drop_bytes), .m_aqm_packets_o(aqm_packets), .m_aqm_bytes_o(aqm_bytes),
       .m_mark_packets_o(mark_packets),
-      .base_i('0), .m_axi_write_o(unused_counters_write), .m_axi_write_i('0), .m_axi_read_o(unused_counters_read), .m_axi_read_i('0),
-      .wrong_o(unused_counters_wrong), .init_done_o(counters_init_done)
+      .m_axi_write_o(counters_write_req), .m_axi_write_i(counters_write_rsp),
+      .m_axi_read_o(counters_read_req), .m_axi_read_i(counters_read_rsp),
+      .wrong_o(counters_wrong), .memory_o(counters_wait), .busy_o(counters_busy), .init_done_o(counters_init_done)
   );
 
   // Frames that were marked, of all queues.
@@ -754,7 +777,8 @@ module pst_access_edge
     counts = '{
         out_valid: out_for_control || node_left_valid, out_packets: out_packets, out_bytes: out_bytes,
         in_drop_valid: others_valid || node_others_valid, in_packets: in_packets, in_bytes: in_bytes,
-        drop_packets: drop_packets, drop_bytes: drop_bytes, aqm_packets: aqm_packets, aqm_bytes: aqm_bytes, mark_packets: mark_packets
+        drop_packets: drop_packets, drop_bytes: drop_bytes, aqm_packets: aqm_packets, aqm_bytes: aqm_bytes, mark_packets: mark_packets,
+        waits: counters_wait, wrong: counters_wrong
     };
     if (read.node) begin
       counts.out_packets  = node_left_packets;
@@ -770,8 +794,8 @@ module pst_access_edge
   end
 
   pst_control #(
-      .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
-      .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
+      .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .CounterMemory(CounterMemory), .MaxFrameBytes(MaxFrameBytes),
+      .ClockHz(ClockHz), .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
       .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),

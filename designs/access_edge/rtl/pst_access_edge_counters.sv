@@ -5,8 +5,9 @@
 // (pst_folded_counters); who reads sees no difference but in the time that a read takes.
 //
 // Throughput: an event of each kind per cycle; none waits.
-// Reads:      sent counters are read alone, all others in one moment. Each is taken in a cycle without event (Folded = 1: of any kind), and
-//             answered 3 cycles later (Folded = 1: as late as the memory, and some 20 cycles; one read at a time).
+// Reads:      sent counters are read alone, all others in one moment. Folded = 0: each is taken in a cycle without event, and answered 3 cycles
+//             later. Folded = 1: each is taken at once and answered as late as the memory, and some 20 cycles, if traffic leaves each bank a
+//             cycle without event; one read at a time.
 // Moment:     an answer has each event of an earlier cycle than that in which the read was taken, and none of a later one.
 // Reset:      clears all; then init_done_o rises. With Folded = 1 the memory has to be reset with it, and need not be cleared.
 module pst_access_edge_counters
@@ -18,6 +19,7 @@ module pst_access_edge_counters
     parameter int unsigned MaxFrameBytes = 1522, // Folded = 1: decides how wide a part is
     parameter int unsigned PacketWidth = 50,     // bits of a counter
     parameter int unsigned ByteWidth = 56,
+    parameter int unsigned Slots = 16,           // Folded = 1: records under way at the memory, >= 2
     parameter int unsigned AddrWidth = 32,       // Folded = 1: bits of an address
     parameter string       RamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -55,14 +57,16 @@ module pst_access_edge_counters
     output logic [ PacketWidth-1:0] m_aqm_packets_o,
     output logic [   ByteWidth-1:0] m_aqm_bytes_o,
     output logic [ PacketWidth-1:0] m_mark_packets_o,
-    // Folded = 1: AXI4 master, one beat a burst; record n is at base_i + 64 * n
-    input  logic [   AddrWidth-1:0] base_i,
+    // Folded = 1: AXI4 master, one beat a burst; record n is at 64 * n
     output pst_axi_pkg::write_req_t m_axi_write_o,
     input  pst_axi_pkg::write_rsp_t m_axi_write_i,
     output pst_axi_pkg::read_req_t  m_axi_read_o,
     input  pst_axi_pkg::read_rsp_t  m_axi_read_i,
-    // Folded = 1: counts are wrong from then on, until reset
+    // Folded = 1: counts are wrong from then on, until reset; a read waits for the memory alone; the memory is in use, or will be for what
+    // has been counted
     output logic                    wrong_o,
+    output logic                    memory_o,
+    output logic                    busy_o,
     output logic                    init_done_o
 );
 
@@ -85,18 +89,17 @@ module pst_access_edge_counters
     localparam pst_count_pkg::bank_kinds_t BankKinds = Aqm == 0 ? 32'h12 : Aqm == 1 ? 32'h122 : 32'h113;
     localparam logic [31:0] HaveBytes = Aqm != 0 ? 32'h17 : '1;
 
-    // How large a part can get: blocks/count/README.md. What all banks can weigh in a window of 32 cycles, times 56.
-    localparam int unsigned PacketShift = 8;
-    localparam int unsigned Window = 32;
-    localparam int unsigned Heaviest = Banks * ((Window << PacketShift) + 64 * Window + MaxFrameBytes);
-    localparam int unsigned PartBytes = $clog2(56 * Heaviest);
-    localparam int unsigned PartPackets = PartBytes - PacketShift;
+    // How wide a part must be: blocks/count/README.md, with a part of each bank going to the store in 32 cycles, for ten years at 220 MHz.
+    localparam int unsigned LevelBits   = 5;
+    localparam int unsigned PartPackets = LevelBits + 8;
+    localparam int unsigned PartBytes   = LevelBits + $clog2(160 * MaxFrameBytes);    // 32 frames are a fifth of a step
 
     logic [Banks-1:0] valid;
     logic [Banks-1:0][QueueIdWidth-1:0] index;
     logic [Banks-1:0][3:0] kind;
     logic [Banks-1:0][15:0] len;
-    logic ready, answer, out_q, out_first_q, take_out, take, overflow, error;
+    logic ready, answer, out_q, out_first_q, take_out, take, overflow, error, busy;
+    logic [2:0] recent_q;    // cycles until it is known what an event has made busy
     logic [Counters-1:0][PacketWidth-1:0] packets;
     logic [Counters-1:0][ByteWidth-1:0] bytes;
 
@@ -135,18 +138,26 @@ module pst_access_edge_counters
     end
 
     pst_folded_counters #(
-        .Entries(Queues), .Banks(Banks), .BankKinds(BankKinds), .PartPackets(PartPackets), .PartBytes(PartBytes), .PacketShift(PacketShift),
-        .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .HaveBytes(HaveBytes), .Window(Window), .AddrWidth(AddrWidth), .Style(RamStyle)
+        .Entries(Queues), .Banks(Banks), .BankKinds(BankKinds), .PartPackets(PartPackets), .PartBytes(PartBytes), .LevelBits(LevelBits),
+        .PacketWidth(PacketWidth), .ByteWidth(ByteWidth),
+        .HaveBytes(HaveBytes), .Slots(Slots), .AddrWidth(AddrWidth), .Style(RamStyle)
     ) u_counters (
-        .clk_i, .rst_i, .base_i,
+        .clk_i, .rst_i, .base_i('0),
         .inc_valid_i(valid), .inc_index_i(index), .inc_kind_i(kind), .inc_len_i(len),
         .s_read_valid_i(s_out_valid_i || s_others_valid_i), .s_read_ready_o(ready),
         .s_read_index_i(take_out ? s_out_index_i : s_others_index_i),
         .m_read_valid_o(answer), .m_read_packets_o(packets), .m_read_bytes_o(bytes),
         .m_axi_write_o, .m_axi_write_i, .m_axi_read_o, .m_axi_read_i,
-        .overflow_o(overflow), .error_o(error), .init_done_o
+        .overflow_o(overflow), .error_o(error), .memory_o, .busy_o(busy), .init_done_o
     );
 
+    always_ff @(posedge clk_i) begin
+      if (valid != '0) recent_q <= '1;
+      else if (recent_q != '0) recent_q <= recent_q - 1'b1;
+      if (rst_i) recent_q <= '0;
+    end
+
+    assign busy_o           = busy || recent_q != '0;
     assign wrong_o          = overflow || error;
     assign m_out_valid_o    = answer && out_q;
     assign m_others_valid_o = answer && !out_q;
@@ -175,11 +186,13 @@ module pst_access_edge_counters
     assign take_others      = s_others_valid_i && s_others_ready_o;
     assign init_done_o      = in_done && drop_done && out_done && aqm_done && mark_done;
     assign wrong_o          = 1'b0;
+    assign memory_o         = 1'b0;
+    assign busy_o           = 1'b0;
     assign m_axi_write_o    = '0;
     assign m_axi_read_o     = '0;
 
     logic unused_memory;
-    assign unused_memory = ^{base_i, m_axi_write_i, m_axi_read_i, drop_valid};
+    assign unused_memory = ^{m_axi_write_i, m_axi_read_i, drop_valid};
 
     pst_counter_bank #(
         .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(RamStyle)

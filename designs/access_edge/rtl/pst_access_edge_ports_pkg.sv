@@ -119,6 +119,8 @@ package pst_access_edge_ports_pkg;
     logic [49:0]                           aqm_packets;      // dropped by the AQM, not in "drop"
     logic [55:0]                           aqm_bytes;
     logic [49:0]                           mark_packets;
+    logic                                  waits;            // a read waits for the memory of the counters, and for nothing else
+    logic                                  wrong;            // counts are wrong until reset
   } counts_t;
 
   // Answer of a look.

@@ -2426,7 +2426,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h1000d;
+            readback_data_var[31:0] = 32'h1000e;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2455,6 +2455,7 @@ module pst_access_edge_regs (
             readback_data_var[20] = hwif_in.features.guarantees.next;
             readback_data_var[21] = hwif_in.features.headers.next;
             readback_data_var[22] = hwif_in.features.flows.next;
+            readback_data_var[23] = hwif_in.features.counter_memory.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -2464,6 +2465,7 @@ module pst_access_edge_regs (
             readback_data_var[1] = hwif_in.status.busy.next;
             readback_data_var[2] = hwif_in.status.refused.next;
             readback_data_var[6:4] = hwif_in.status.reason.next;
+            readback_data_var[8] = hwif_in.status.counters_wrong.next;
         end
         if(rd_mux_addr == 12'h28) begin
             readback_data_var[31:0] = hwif_in.queues_per_subscriber.value.next;

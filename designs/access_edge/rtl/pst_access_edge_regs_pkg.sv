@@ -94,6 +94,10 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__flows__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__counter_memory__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
@@ -105,6 +109,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__features__guarantees__in_t guarantees;
         pst_access_edge_regs__features__headers__in_t headers;
         pst_access_edge_regs__features__flows__in_t flows;
+        pst_access_edge_regs__features__counter_memory__in_t counter_memory;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -124,10 +129,15 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__status__reason__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__status__counters_wrong__in_t;
+
+    typedef struct {
         pst_access_edge_regs__status__init_done__in_t init_done;
         pst_access_edge_regs__status__busy__in_t busy;
         pst_access_edge_regs__status__refused__in_t refused;
         pst_access_edge_regs__status__reason__in_t reason;
+        pst_access_edge_regs__status__counters_wrong__in_t counters_wrong;
     } pst_access_edge_regs__status__in_t;
 
     typedef struct {

@@ -10,7 +10,8 @@
 //            and lost ones in one cycle, so accepted is never less than sent.
 //            The registers change all in one cycle when the last counter has come; status.busy tells when.
 // Bound:     what a command waits for, traffic may keep from coming. After 512 cycles hold_o stops the traffic until the command has ended:
-//            none takes more than 1,024 cycles once the device has cleared its memories, and no access waits longer (README, hazards).
+//            none takes more than 1,024 cycles once the device has cleared its memories, and no access waits longer (README, hazards);
+//            with a CounterMemory a snapshot takes what that needs to answer besides.
 // Read-back: of a queue its limits are looked at, then its class of memory, then the rest; the registers change all in one cycle.
 // Latency:   a register access some 4 cycles; a setting leaves on m_cfg 1 cycle after its command.
 // Reset:     loses a command that is under way, and the snapshot.
@@ -32,7 +33,8 @@ module pst_control
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter int unsigned Descriptors = 64,        // shown in a register
-    parameter int unsigned Memories = 1,            // shown in a register; 1..32
+    parameter int unsigned Memories = 1,            // of packets, shown in a register; 1..32
+    parameter bit          CounterMemory = 1'b0,    // another one has the counters by queue: their reads wait for it
     parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
     parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
     parameter bit          Shaping = 1'b1,          // shown in a register
@@ -55,6 +57,7 @@ module pst_control
     parameter int unsigned Flows = 0,               // flow queues, 0: there are none; shown in a register
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
+    localparam int unsigned MemoryPorts = Memories + 32'(CounterMemory),
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
     localparam int unsigned NodeWidth = $clog2(Nodes),
     localparam int unsigned PlaceWidth = NodeWidth + (Classes > 1 ? $clog2(Classes) : 1)
@@ -102,11 +105,11 @@ module pst_control
     input  logic [PacketWidth-1:0]                    marked_packets_i,
     // memories: cycles that one may be waited for (0: for ever), and those that are lost
     output logic [31:0]                               memory_timeout_o,
-    input  logic [Memories-1:0]                       memory_lost_i,
+    input  logic [MemoryPorts-1:0]                    memory_lost_i,
     // drain: no frame is to come in or to be sent; what is under way
     output logic                                      drain_stop_o,
     input  logic                                      drain_done_i,
-    input  logic [Memories-1:0]                       drain_outstanding_i,
+    input  logic [MemoryPorts-1:0]                    drain_outstanding_i,
     // interrupt: pulse, a FIFO in front of the device has lost a frame; frames lost in this cycle; a level
     input  logic                                      overflow_i,
     input  logic [2:0]                                lost_frames_i,
@@ -383,9 +386,13 @@ module pst_control
     settle_q    <= settle_d;
   end
 
-  // No traffic stands in the way of keys and prefixes, so none is stopped for them.
+  // No traffic stands in the way of keys and prefixes, nor of an answer of the counters' memory, so none is stopped for them.
+  logic stays, asked_memory;
+  assign asked_memory = CounterMemory && !node_q && state_q inside {WaitOut, WaitInDrop};
+  assign stays        = !(state_d inside {Idle, AskFind, WaitFind, SettleFind}) && !asked_memory;
+
   pst_control_wait #(.Bounded(AqmKind != 3)) u_wait (
-      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(!(state_d inside {Idle, AskFind, WaitFind, SettleFind})), .hold_o
+      .clk_i, .rst_i, .init_done_i, .busy_i(state_q != Idle), .stays_i(stays), .memory_i(CounterMemory && s_counts_i.waits), .hold_o
   );
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
@@ -446,8 +453,8 @@ module pst_control
   };
 
   pst_control_shown #(
-      .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
-      .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
+      .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .CounterMemory(CounterMemory), .MaxFrameBytes(MaxFrameBytes),
+      .ClockHz(ClockHz), .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
       .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
@@ -458,11 +465,12 @@ module pst_control
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
       .share_exists_i(share_exists), .s_share_free_i(s_share_i.free), .s_share_used_i(s_share_i.used),
       .s_share_in_force_i(s_share_i.in_force),
-      .memory_lost_i, .drain_done_i, .drain_outstanding_i, .cause_i(cause), .lost_frames_i(lost_frames), .dropped_packets_i,
+      .memory_lost_i, .counters_wrong_i(s_counts_i.wrong), .drain_done_i, .drain_outstanding_i, .cause_i(cause),
+      .lost_frames_i(lost_frames), .dropped_packets_i,
       .dropped_bytes_i, .marked_packets_i
   );
 
-  pst_control_interrupt #(.Memories(Memories)) u_interrupt (
+  pst_control_interrupt #(.Memories(MemoryPorts)) u_interrupt (
       .clk_i, .rst_i, .regs_i(hwif_out), .memory_lost_i, .scanning_i(s_scan_i.busy), .drained_i(drain_done_i), .overflow_i,
       .lost_frames_i, .cause_o(cause), .lost_o(lost_frames), .irq_o
   );

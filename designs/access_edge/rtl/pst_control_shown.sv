@@ -14,6 +14,7 @@ module pst_control_shown
     parameter int unsigned Queues = 16,
     parameter int unsigned Descriptors = 64,
     parameter int unsigned Memories = 1,
+    parameter bit          CounterMemory = 1'b0,
     parameter int unsigned MaxFrameBytes = 1522,
     parameter int unsigned ClockHz = 220_000_000,
     parameter bit          Shaping = 1'b1,
@@ -35,7 +36,8 @@ module pst_control_shown
     parameter int unsigned FindPrefixLevels = 0,
     parameter int unsigned Flows = 0,
     parameter int unsigned PacketWidth = 50,
-    parameter int unsigned ByteWidth = 56
+    parameter int unsigned ByteWidth = 56,
+    localparam int unsigned MemoryPorts = Memories + 32'(CounterMemory)
 ) (
     input  pst_access_edge_regs_pkg::pst_access_edge_regs__out_t regs_i,
     output pst_access_edge_regs_pkg::pst_access_edge_regs__in_t  regs_o,
@@ -56,9 +58,10 @@ module pst_control_shown
     input  logic [31:0]                                         s_share_used_i,
     input  logic [31:0]                                         s_share_in_force_i,
     // what is lost
-    input  logic [Memories-1:0]                                 memory_lost_i,
+    input  logic [MemoryPorts-1:0]                              memory_lost_i,
+    input  logic                                                counters_wrong_i,
     input  logic                                                drain_done_i,
-    input  logic [Memories-1:0]                                 drain_outstanding_i,
+    input  logic [MemoryPorts-1:0]                              drain_outstanding_i,
     input  logic [ 4:0]                                         cause_i,       // of the interrupt, as in register irq_cause
     input  logic [31:0]                                         lost_frames_i,
     input  logic [DropLast:1][PacketWidth-1:0]                  dropped_packets_i,
@@ -87,6 +90,8 @@ module pst_control_shown
     regs_o.features.guarantees.next   = Guarantees;
     regs_o.features.headers.next      = FindProfiles != 0;
     regs_o.features.flows.next        = Flows != 0;
+    regs_o.features.counter_memory.next = CounterMemory;
+    regs_o.status.counters_wrong.next = CounterMemory && counters_wrong_i;
     regs_o.flows.value.next           = Flows;
     regs_o.flow_packets.packets.next  = Flows != 0 ? find_i.flow_packets : '0;
     regs_o.now_quantum.bytes.next     = now_i.quantum;

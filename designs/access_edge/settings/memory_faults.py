@@ -35,9 +35,9 @@ class MemoryFault(Model):
         return self
 
 
-def of_channels(faults: Sequence[MemoryFault], config: "Config", fail: Fail) -> list[list[dict[str, Any]]]:
+def of_channels(faults: Sequence[MemoryFault], config: "Config", engine: str, fail: Fail) -> list[list[dict[str, Any]]]:
     """Return the faults of each memory (a channel each), as a job has them. `fail` raises UserError."""
-    names = [memory.name for memory in config.channels]
+    names = [memory.name for memory in config.ports]
     found: list[list[dict[str, Any]]] = [[] for _ in names]
     clock = config.clock_hz
     for index, fault in enumerate(faults):
@@ -45,12 +45,14 @@ def of_channels(faults: Sequence[MemoryFault], config: "Config", fail: Fail) -> 
         if fault.memory not in names:
             have = ", ".join(names)
             fail((*where, "memory"), f'is "{fault.memory}", but configuration {config.name} has {have}{nearest(fault.memory, names)}')
+        if engine == "model" and fault.memory not in [memory.name for memory in config.channels]:
+            fail((*where, "memory"), f'is "{fault.memory}", the memory of the counters, which the model has not; use engine rtl')
         begin = reached_cycles(fault.from_, clock, (*where, "from"), fail)
         until = {}
         if fault.for_ is not None:
             until["until"] = min(MAX_CYCLES, begin + max(1, reached_cycles(fault.for_, clock, (*where, "for"), fail)))
         found[names.index(fault.memory)].append({"what": fault.what, "from": begin, **until})
-    return found
+    return found[: len(config.channels)] if engine == "model" else found
 
 
 def timeout_writes(timeout: int | None, config: "Config", fail: Fail) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ CONFIGS = {
     "tiny_16": {},
     "pass": {"shaping": "false"},
     "tiny_codel_16": {},
+    "tiny_counters_16": {},
     "tiny_share_16": {},
     "tree_64": {},
     "headers_16": {},

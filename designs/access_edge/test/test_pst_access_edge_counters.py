@@ -46,8 +46,7 @@ class Bench:
         self.queues, self.aqm, self.folded = parameter("Queues", 16), parameter("Aqm", 0), parameter("Folded", 0)
         self.widths = parameter("PacketWidth", 50), parameter("ByteWidth", 56)
         self.longest = parameter("MaxFrameBytes", 1522)
-        self.base = RECORD * self.rng.randrange(8)
-        size = -(-(self.base + RECORD * self.queues) // 4096) * 4096
+        size = -(-RECORD * self.queues // 4096) * 4096
         self.memories = AxiMemories(dut, (size,), self.rng, latency=(4, 40), probability=0.7)
         self.clear()
 
@@ -62,7 +61,6 @@ class Bench:
     def rest(self) -> None:
         for name in ("ev_come", "ev_left", "ev_judged", "s_out", "s_others"):
             getattr(self.dut, f"{name}_valid_i").value = 0
-        self.dut.base_i.value = self.base
 
     async def start(self) -> None:
         self.rest()
@@ -111,7 +109,6 @@ class Bench:
                 assert ready == (left is None if kind == "out" else self.quiet(came, judged)), f"ready of {kind}"
             if kind in self.pending and ready:
                 assert not self.folded or not self.asked, "one read at a time"
-                assert not self.folded or (left is None and self.quiet(came, judged)), "a read was taken in the cycle of an event"
                 self.asked[kind] = self.number, self.expected(kind, self.pending.pop(kind))
         self.count(came, left, judged)
         assert not int(dut.wrong_o.value)
@@ -224,14 +221,17 @@ async def a_memory_with_errors_is_told(dut) -> None:
     bench = Bench(dut)
     if not bench.folded:
         return
-    bench.memories.refused.add((0, bench.base // RECORD + 1))
+    bench.memories.refused.add((0, 1))
     await bench.start()
     for queue in (0, 1):
         assert not int(dut.wrong_o.value)
         await bench.cycle(came=(queue, 60, NONE))
+        bench.pending = {"others": queue}  # which takes what there is
+        await bench.cycle()
         bench.rest()
         for _ in range(200):
             await FallingEdge(dut.clk_i)
+        bench.asked.clear()
     assert int(dut.wrong_o.value)
     dut.rst_i.value = 1
     await FallingEdge(dut.clk_i)

@@ -41,7 +41,7 @@ def test_control(parameters: dict[str, int]) -> None:
 # Each of these is compiled once, for as many tests as can share it.
 EVERYTHING = {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5,
               "ShareSizes": 2, "AqmKind": 1}  # fmt: skip
-QUEUES_ALONE = {"Queues": 40, "Busiest": 6}
+QUEUES_ALONE = {"Queues": 40, "Busiest": 6, "CounterMemory": 1}
 # Without a hierarchy `test_control` runs all of them, too.
 BOTH = pytest.mark.parametrize(
     "parameters", [EVERYTHING, pytest.param(QUEUES_ALONE, marks=pytest.mark.slow)], ids=["hierarchy", "queues-alone"]
@@ -127,6 +127,7 @@ class Bench:
         dut.ready_hierarchy_cfg_i.value = 0
         dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
         dut.memory_lost_i.value = dut.s_scan_i.value = 0
+        dut.s_counts_waits_i.value = dut.s_counts_wrong_i.value = 0
         dut.overflow_i.value = dut.lost_frames_i.value = dut.drain_done_i.value = 0
         for name in ("ready_look", "s_look_valid", "s_back_valid", "ready_class", "s_class_valid"):
             getattr(dut, f"{name}_i").value = 0
@@ -255,7 +256,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x0001000D, "next": 0,
+        "type": 0x50535401, "version": 0x0001000E, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)

@@ -28,7 +28,7 @@ from penstock.paths import DESIGNS, ROOT, read_file_list
 
 Config = TypeVar("Config", bound=Configuration)
 
-ARRAYS = ("Memories", "Ports", "Columns")  # parameters that say how many ports of one kind there are
+ARRAYS = ("Memories", "MemoryPorts", "Ports", "Columns")  # parameters that say how many ports of one kind there are
 
 
 def names(design: str | None = None) -> list[str]:

@@ -33,6 +33,7 @@ struct AccessEdgeSettings {
     HierarchySizes hierarchy_sizes;                      // how many
     unsigned busiest = 0;                                // places of the table that scans fill; 0: there are no scans
     bool node_counters = false;                          // counters by node and class
+    bool counter_memory = false;                         // for software: the RTL has its counters by queue in a memory of their own
     FlowSizes flows;                                     // flow queues behind the queues; flows.flows 0: there are none
     unsigned share_classes = 0;                          // classes among which memory is shared; 0: it is not
     unsigned outstanding = memory_timing::kOutstanding;  // frames, and bursts, under way at the memories in each direction

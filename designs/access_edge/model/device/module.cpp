@@ -62,6 +62,7 @@ AccessEdgeSettings model_settings(Table table) {
     device.busiest = static_cast<unsigned>(table.integer("busiest", 0, 64, 0));
     device.node_counters = table.boolean("node_counters", false);
     if (device.node_counters && !device.hierarchy) bad_job("device.model.node_counters needs hierarchy");
+    device.counter_memory = table.boolean("counter_memory", false);
     device.share_classes = static_cast<unsigned>(table.integer("share_classes", 0, settings::kMostTrafficClass + 1, 0));
     if (table.has("flows")) {
         Table flows = table.table("flows");

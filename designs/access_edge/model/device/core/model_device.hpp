@@ -1004,7 +1004,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
                    fields::kFeaturesAdmission.at(settings_.share_classes != 0) | fields::kFeaturesNodeCounters.at(bool{nodes_}) |
                    fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate && !Core::kFlows) |
                    fields::kFeaturesGuarantees.at(settings_.hierarchy_sizes.guarantee_cycles != 0) |
-                   fields::kFeaturesHeaders.at(find_.has_value()) | fields::kFeaturesFlows.at(Core::kFlows);
+                   fields::kFeaturesHeaders.at(find_.has_value()) | fields::kFeaturesFlows.at(Core::kFlows) |
+                   fields::kFeaturesCounterMemory.at(settings_.counter_memory);
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
