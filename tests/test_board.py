@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.commands import app
-from penstock.errors import UserError
+from penstock.errors import ToolError, UserError
 from penstock.hardware import board as boards
+from penstock.hardware import board_loader
 from penstock.hardware import bridge_setting as setting
 
 
@@ -80,6 +81,39 @@ def test_the_bitstream_meets_its_timing(name: str, rates: str | None) -> None:
     assert "81112043" in svf.lower().replace("0x", "")
     if rates:
         assert found["rates_bps"] == [50_000_000, 10_000_000]
-        assert 90 <= found["bram"] <= 100 and found["lut"] < 26_000
+        assert 90 <= found["bram"] <= 100 and found["lut"] < 30_000
     else:
         assert 20 <= found["bram"] <= 24  # stores of 16 and 2 kB before, 2 and 2 kB behind the crossing, each way
+
+
+@pytest.mark.parametrize(
+    "said, status, words",
+    [
+        ("error while loading shared libraries: libusb-1.0.so.0: cannot open", 127, "libusb-1.0.so.0 is not installed (Debian, Ubuntu"),
+        ("unable to open ftdi device: -3 (device not found)", 1, "no versa_ecp5 found at a USB socket, or this user may not open it"),
+        ("Error: wrong IDCODE", 1, "openFPGALoader could not load here.bit:\nError: wrong IDCODE"),
+        ("Done", 0, None),
+    ],
+)
+def test_load_says_what_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, status: int, words: str | None) -> None:
+    """The texts are those of openFPGALoader 1.1.1 without its library, and without a board."""
+    bit, program, asked = tmp_path / "x.bit", tmp_path / "loader", tmp_path / "asked"
+    bit.write_bytes(b"bits")
+    program.write_text(f'#!/bin/sh\necho "$@" > {asked}\necho "{said}" >&2\nexit {status}\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(board_loader, "program", lambda: program)
+    lines: list[str] = []
+    if words is None:
+        board_loader.load("versa_ecp5", "ft2232", bit, "here.bit", lines.append)
+        assert lines[1:] == ["versa_ecp5: loaded"]
+    else:
+        with pytest.raises((UserError, ToolError)) as error:
+            board_loader.load("versa_ecp5", "ft2232", bit, "here.bit", lines.append)
+        assert words in str(error.value)
+    assert lines[0].startswith("versa_ecp5: here.bit goes into the device's SRAM over its USB socket")
+    assert asked.read_text().split() == ["-c", "ft2232", "-m", str(bit)]
+
+
+def test_nothing_to_load_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="x.bit: there is no such bitstream; build it first"):
+        board_loader.load("versa_ecp5", "ft2232", tmp_path / "x.bit", "x.bit", print)

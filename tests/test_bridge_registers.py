@@ -57,7 +57,7 @@ def test_no_answer_is_one_sentence() -> None:
     [
         (["--port", "/dev/none"], "/dev/none: cannot be opened as a serial port"),
         (["--port", "loop://"], "loop://: 6 of 8 bytes came within 1 s"),  # its own command comes back
-        (["--port", "loop://", "--build"], "--build and --port do not go together"),
+        (["--port", "loop://", "--build"], "--port does not go together with --build or --load"),
         (["--port", "loop://", "--rates", "50"], "--rates is `50`, must be two numbers"),
     ],
 )

@@ -179,7 +179,7 @@ def test_pins_of_the_project() -> None:
     for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "designs").rglob("*.py")]:
         for names in re.findall(r"groups\.need\(\"[^\"]+\"((?:, \"[a-z]+\")*)\)", path.read_text()):
             asked |= set(re.findall(r"[a-z]+", names))
-    assert asked == {"generate", "synth", "sweep", "control", "plots", "wrappers", "serial"}
+    assert asked == {"generate", "synth", "sweep", "control", "plots", "wrappers", "serial", "loader"}
     with pytest.raises(ValueError, match="is in no group"):
         groups.read("numpy==1.0\n")
 

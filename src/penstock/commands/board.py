@@ -11,6 +11,9 @@ from penstock.commands import app
 def board(
     name: Annotated[str, typer.Argument(metavar="BOARD", help="versa_ecp5: the Lattice ECP5 Versa, LFE5UM5G-45F.")],
     build: Annotated[bool, typer.Option("--build", help="Synthesise, place, route and pack.")] = False,
+    load: Annotated[
+        bool, typer.Option("--load", help="Load the bitstream that was built, with --queues or --rates that of queues, over USB.")
+    ] = False,
     port: Annotated[
         str | None, typer.Option(metavar="PORT", help="The board's serial port, as /dev/ttyUSB1: show links, counters and queues.")
     ] = None,
@@ -18,7 +21,7 @@ def board(
         str | None,
         typer.Option(metavar="A,B", help="Rate of each queue to port 0 and to port 1, Mbit/s: with --port now, with --build at reset."),
     ] = None,
-    queues: Annotated[bool, typer.Option("--queues", help="--build: shaped queues, without a rate until --port sets it.")] = False,
+    queues: Annotated[bool, typer.Option("--queues", help="Shaped queues, without a rate until --port sets it.")] = False,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ...; the best is packed.")] = 3,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -27,19 +30,25 @@ def board(
 
     from penstock.errors import UserError
     from penstock.hardware import board as boards
-    from penstock.paths import need_checkout
+    from penstock.hardware import board_loader
+    from penstock.paths import need_checkout, shown
 
     need_checkout("board")
     chosen = boards.find(name)
     both = None if rates is None else boards.rates_of(rates)
     boards.parameters(chosen, both)
-    if build and port is not None:
-        raise UserError("--build and --port do not go together: build first, load, then use --port")
+    if (build or load) and port is not None:
+        raise UserError("--port does not go together with --build or --load: build first, load, then use --port")
+    if load and json_output and not build:
+        raise UserError("--load prints no JSON: leave --json out")
     if port is not None:
         _talk(port, both, json_output)
-    elif build:
+    if build:
         _build(chosen, list(range(1, seeds + 1)), both, queues, json_output)
-    else:
+    if load:
+        path = boards.bitstream(chosen, queues or both is not None)
+        board_loader.load(name, chosen.cable, path, str(shown(path)), lambda words: typer.echo(words, err=json_output))
+    if not (build or load or port is not None):
         words = f"{name}: {chosen.device}; `./penstock board {name} --build` makes its bitstream"
         print(json.dumps({"schema": boards.SCHEMA, "board": name, "device": chosen.device}) if json_output else words)
 
@@ -77,7 +86,9 @@ def _build(chosen: Any, seeds: list[int], rates: tuple[int, int] | None, queues:
         raise typer.Exit(1) from None
     if json_output:
         print(json.dumps(result))
-        raise typer.Exit(0 if result["bitstream"] else 1)
+        if not result["bitstream"]:
+            raise typer.Exit(1)
+        return
     print(f"{name}, {chosen.device}: {result['lut']:,} LUT4, {result['ff']:,} flip-flops, {result['bram']} DP16KD")
     for clock in result["clocks"]:
         speeds = ", ".join(f"{value:g}" for value in clock["achieved_mhz"])

@@ -32,6 +32,7 @@ class Board:
     device: str
     arguments: tuple[str, ...]
     pll_mhz: tuple[float, float, float]  # in; out: transmitters, queues
+    cable: str  # as openFPGALoader calls it
     clocks: tuple[tuple[str, str], ...]  # the end of the name that a clock has in nextpnr's report, and what it is
 
     @property
@@ -47,7 +48,7 @@ class Board:
 
 BOARDS = {
     "versa_ecp5": Board(
-        "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125, 62.5),
+        "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125, 62.5), "ft2232",
         (("rgmii_rx_clk_i[0]$TRELLIS_IO_IN", "receiver of port 0"), ("rgmii_rx_clk_i[1]$TRELLIS_IO_IN", "receiver of port 1"),
          ("$glbnet$clk", "both transmitters"), ("$glbnet$clk_queues", "queues and registers")),
     ),
@@ -96,6 +97,11 @@ def parameters(board: Board, rates: tuple[int, int] | None, queues: bool = False
     return given
 
 
+def bitstream(board: Board, queues: bool) -> Path:
+    """Return where the bitstream is, once it has been built."""
+    return BUILD / "boards" / (f"{board.name}-shaped" if queues else board.name) / f"{board.name}.bit"
+
+
 def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, queues: bool, progress: synth.Progress) -> dict[str, Any]:
     """Build the bitstream of the seed with the most margin. Returns area, clocks by seed, and the files; timing that fails has none.
 
@@ -103,7 +109,7 @@ def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, queues:
     """
     groups.need("board", "synth", "wrappers")
     given = parameters(board, rates, queues)
-    folder = BUILD / "boards" / (f"{board.name}-shaped" if given else board.name)
+    folder = bitstream(board, bool(given)).parent
     folder.mkdir(parents=True, exist_ok=True)
     with alone_in(folder):
         return _build(board, seeds, given, folder, progress) | {"rates_bps": list(rates) if rates else None}
