@@ -31,7 +31,7 @@ def reasons(devices: Iterable[Device]) -> str:
 
 
 def registers(top: AddrmapNode, device: Device, common: Shared) -> str:
-    """Return the page of a device's registers, and of the settings that they hold."""
+    """Return the page of a device's registers, and with a contract of the settings that they hold."""
     source = f"designs/{device.design}/regs/{device.design}.rdl"
     lines = [
         f"# Registers of {device.title}",
@@ -51,6 +51,8 @@ def registers(top: AddrmapNode, device: Device, common: Shared) -> str:
             first, *others = [cell for text in rdl.meaning(field, node) for cell in cells(text)]
             lines.append(f"| 0x{node.absolute_address:03X} | {name} | {rdl.access(field)} | {shown} | {first} |")
             lines += ["| " * 6 + f"| {other} |" for other in others]
+    if not device.reasons:  # without a contract; what a field holds stands beside it
+        return "\n".join(lines) + "\n"
     lines += ["", "## Settings", "", f"What the fields above, the RTL and the models carry, from `{SHARED}`.", ""]
     lines += ["| setting | bits | range | meaning |", "|---|---|---|---|"]
     for setting in common.settings:
