@@ -63,6 +63,20 @@ def test_each_direction_has_its_own_rate() -> None:
     assert both & (1 << 102) - 1 == setting.value(10_000_000, 62_500_000), "frames from port 0"
 
 
+def test_a_clock_is_found_by_where_it_comes_from() -> None:
+    """Yosys gives a net one of its names, and which one changes with the design."""
+    nets = {"clk": [2], "u_send.clk_i": [2], "g_port[0].u_tally.clk_i": [3], "u_control.u_regs.clk": [3], "locked": [4], "led_o": [2, 3]}
+    pll = {"type": "EHXPLLL", "connections": {"CLKOP": [2], "CLKOS": [3], "LOCK": [4]}}
+    cells = {"other": {"type": "LUT4", "connections": {}}, "u_pll": pll}
+    top = {"cells": cells, "netnames": {key: {"bits": bits} for key, bits in nets.items()}}
+    assert boards.clock_names(boards.find("versa_ecp5"), {"modules": {"versa_ecp5": top}}) == {
+        "rgmii_rx_clk_i[0]": {"$glbnet$rgmii_rx_clk_i[0]$TRELLIS_IO_IN"},
+        "rgmii_rx_clk_i[1]": {"$glbnet$rgmii_rx_clk_i[1]$TRELLIS_IO_IN"},
+        "CLKOP": {"$glbnet$clk", "$glbnet$u_send.clk_i"},
+        "CLKOS": {"$glbnet$g_port[0].u_tally.clk_i", "$glbnet$u_control.u_regs.clk"},
+    }
+
+
 @pytest.mark.slow
 @pytest.mark.synthesis
 @pytest.mark.parametrize("rates", [None, "50,10"], ids=["unshaped", "shaped"])

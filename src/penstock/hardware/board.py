@@ -33,7 +33,7 @@ class Board:
     arguments: tuple[str, ...]
     pll_mhz: tuple[float, float, float]  # in; out: transmitters, queues
     cable: str  # as openFPGALoader calls it
-    clocks: tuple[tuple[str, str], ...]  # the end of the name that a clock has in nextpnr's report, and what it is
+    clocks: tuple[tuple[str, str], ...]  # the port from which a clock comes, or the pin of the PLL, and what it is
 
     @property
     def queues_hz(self) -> int:
@@ -49,8 +49,8 @@ class Board:
 BOARDS = {
     "versa_ecp5": Board(
         "versa_ecp5", "LFE5UM5G-45F-8BG381C", ("--um5g-45k", "--package", "CABGA381", "--speed", "8"), (100, 125, 62.5), "ft2232",
-        (("rgmii_rx_clk_i[0]$TRELLIS_IO_IN", "receiver of port 0"), ("rgmii_rx_clk_i[1]$TRELLIS_IO_IN", "receiver of port 1"),
-         ("$glbnet$clk", "both transmitters"), ("$glbnet$clk_queues", "queues and registers")),
+        (("rgmii_rx_clk_i[0]", "receiver of port 0"), ("rgmii_rx_clk_i[1]", "receiver of port 1"), ("CLKOP", "both transmitters"),
+         ("CLKOS", "queues and registers")),
     ),
 }  # fmt: skip
 
@@ -102,6 +102,20 @@ def bitstream(board: Board, queues: bool) -> Path:
     return BUILD / "boards" / (f"{board.name}-shaped" if queues else board.name) / f"{board.name}.bit"
 
 
+def clock_names(board: Board, netlist: dict[str, Any]) -> dict[str, set[str]]:
+    """Return what nextpnr may call each clock of a board, by where it comes from: a net has several names."""
+    top = netlist["modules"][board.name]
+    pll = next(cell for cell in top["cells"].values() if cell["type"] == "EHXPLLL")
+    called = {}
+    for source, _ in board.clocks:
+        if source in pll["connections"]:
+            names = {name for name, net in top["netnames"].items() if net["bits"] == pll["connections"][source]}
+            called[source] = {f"$glbnet${name}" for name in names}
+        else:
+            called[source] = {f"$glbnet${source}$TRELLIS_IO_IN"}
+    return called
+
+
 def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, queues: bool, progress: synth.Progress) -> dict[str, Any]:
     """Build the bitstream of the seed with the most margin. Returns area, clocks by seed, and the files; timing that fails has none.
 
@@ -131,6 +145,7 @@ def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: 
     area = synth_flow.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
     (folder / "pins.lpf").write_text((board.folder / "pins.lpf").read_text())
 
+    called = clock_names(board, json.loads((folder / "netlist.json").read_text()))
     clocks: list[dict[str, Any]] = [{"name": name, "required_mhz": 0.0, "achieved_mhz": []} for _, name in board.clocks]
     margins: list[float] = []
     for seed in seeds:
@@ -141,8 +156,8 @@ def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: 
         ]  # fmt: skip
         synth.run_tool(command, folder / f"nextpnr{seed}.log", progress, f"seed {seed}: place and route")
         found = json.loads((folder / f"seed{seed}.json").read_text())["fmax"]
-        for clock, (suffix, _) in zip(clocks, board.clocks, strict=True):
-            measured = next(value for name, value in found.items() if name.endswith(suffix))
+        for clock, (source, _) in zip(clocks, board.clocks, strict=True):
+            measured = next(value for name, value in found.items() if name in called[source])
             clock["required_mhz"] = round(measured["constraint"], 1)
             clock["achieved_mhz"].append(round(measured["achieved"], 1))
         margins.append(min(clock["achieved_mhz"][-1] / clock["required_mhz"] - 1 for clock in clocks))
