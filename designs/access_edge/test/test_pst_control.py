@@ -40,8 +40,8 @@ def test_control(parameters: dict[str, int]) -> None:
 
 # Each of these is compiled once, for as many tests as can share it.
 EVERYTHING = {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5,
-              "ShareSizes": 2, "AqmKind": 1}  # fmt: skip
-QUEUES_ALONE = {"Queues": 40, "Busiest": 6, "CounterMemory": 1}
+              "ShareSizes": 2, "AqmKind": 1, "CounterMemory": 1}  # fmt: skip
+QUEUES_ALONE = {"Queues": 40, "Busiest": 6}
 # Without a hierarchy `test_control` runs all of them, too.
 BOTH = pytest.mark.parametrize(
     "parameters", [EVERYTHING, pytest.param(QUEUES_ALONE, marks=pytest.mark.slow)], ids=["hierarchy", "queues-alone"]
