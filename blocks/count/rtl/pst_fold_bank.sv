@@ -110,7 +110,7 @@ module pst_fold_bank #(
     assign counts            = event_q[3] && kind_q[3] == KindWidth'(k);
     assign packets           = word[Packets+:PacketWidth];
     assign packets_over      = packets[PacketWidth-1-:LevelBits] > level_q;
-    assign over[k]          = packets_over || bytes_over;
+    assign over[k]           = packets_over || bytes_over;
     assign packets_full[k]   = counts && packets == '1 && !fold && !take_q[3];
 
     // The sum is made beside the comparison, and either is chosen.
