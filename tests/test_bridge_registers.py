@@ -52,6 +52,27 @@ def test_no_answer_is_one_sentence() -> None:
         bridge_registers.Bridge(bus)
 
 
+def test_a_line_that_fails_is_one_sentence() -> None:
+    """As pyserial says it when the board is unplugged, in the middle of a command or of an answer."""
+
+    class Unplugged:
+        def write(self, data: bytes) -> None:
+            if not self.takes:
+                raise OSError("write failed")
+
+        def read(self, size: int) -> bytes:
+            raise OSError("device reports readiness to read but returned no data")
+
+        takes = False
+
+    line = Unplugged()
+    with pytest.raises(UserError, match="^/dev/here: the serial port has failed: write failed; is the board still connected"):
+        uart_bus.UartBus(line, "/dev/here").write(0, 1)
+    line.takes = True
+    with pytest.raises(UserError, match="^/dev/here: the serial port has failed: device reports"):
+        uart_bus.UartBus(line, "/dev/here").read(0)
+
+
 @pytest.mark.parametrize(
     "options, words",
     [

@@ -5,9 +5,12 @@ LiteX has a client of its own (`litex_server --uart`), which waits for ever wher
 """
 
 import time
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from penstock.errors import UserError
+
+T = TypeVar("T")
 
 _WRITE, _READ = 1, 2  # with addresses that count up
 _ANSWER_SECONDS = 1.0
@@ -43,16 +46,25 @@ class UartBus:
 
     def read(self, address: int, words: int = 1) -> list[int]:
         """Return registers that follow each other. Raises UserError where no answer comes."""
-        self._line.write(read_command(address, words))
-        answer = self._line.read(4 * words)
+        self._send(read_command(address, words))
+        answer = self._do(lambda: self._line.read(4 * words))
         if len(answer) < 4 * words:
             raise UserError(f"{self.name}: {len(answer)} of {4 * words} bytes came within {_ANSWER_SECONDS:g} s; "
                             "is the bridge loaded, and is this the serial port of its board?")  # fmt: skip
         return [int.from_bytes(answer[place : place + 4], "big") for place in range(0, 4 * words, 4)]
 
     def write(self, address: int, *words: int) -> None:
-        """Write registers that follow each other."""
-        self._line.write(write_command(address, *words))
+        """Write registers that follow each other. Raises UserError."""
+        self._send(write_command(address, *words))
+
+    def _send(self, command: bytes) -> None:
+        self._do(lambda: self._line.write(command))
+
+    def _do(self, step: Callable[[], T]) -> T:
+        try:
+            return step()
+        except OSError as error:  # that of pyserial is one, too
+            raise UserError(f"{self.name}: the serial port has failed: {error}; is the board still connected?") from None
 
 
 def open_port(name: str, baud: int) -> UartBus:
