@@ -272,7 +272,7 @@ def test_table_1_is_committed() -> None:
     found = table_1.measure(OPTIONS, print)
     assert found["from"] == "designs/access_edge/expected.yaml" and len(found["rows"]) == 5
     by_config = [entry for entry in expected.read(ROOT / "designs/access_edge/expected.yaml")["pst_access_edge"] if entry.config]
-    assert {entry.lut for entry in by_config} == {row["ours"]["lut"] for row in found["rows"]}
+    assert {entry.lut for entry in by_config} > {row["ours"]["lut"] for row in found["rows"]}  # the paper has no counters in a memory
     lines = table_1.compare(found)
     assert [line["paper"] for line in lines[-4:]] == [66_576, 89_108, 173, 416] and [line["ours"] for line in lines[:2]] == [
         found["rows"][0]["ours"]["lut"],
