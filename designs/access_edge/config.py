@@ -223,9 +223,9 @@ class Config(Configuration):
                 raise ValueError(f"admission has {self.admission.classes} classes, fewer than the hierarchy with {self.hierarchy.classes}")
         if self.counter_memory:
             self.counter_memory.check(self.queues)
-        if len(self.ports) > memories.MAX_CHANNELS:
-            raise ValueError(f"the memories have {len(self.ports)} channels in all, allowed: 1 to {memories.MAX_CHANNELS}")
-        names = [memory.name for memory in self.ports]
+        if len(self.memory_ports) > memories.MAX_CHANNELS:
+            raise ValueError(f"the memories have {len(self.memory_ports)} channels in all, allowed: 1 to {memories.MAX_CHANNELS}")
+        names = [memory.name for memory in self.memory_ports]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise ValueError(f"two memories are called {twice}")
@@ -270,7 +270,7 @@ class Config(Configuration):
     @property
     def memory_sizes(self) -> tuple[int, ...]:
         """Bytes of each memory, in the order of the ports."""
-        return tuple(memory.bytes for memory in self.ports)
+        return tuple(memory.bytes for memory in self.memory_ports)
 
     @property
     def bursts(self) -> tuple[int, int]:
@@ -311,7 +311,7 @@ class Config(Configuration):
         )
 
     @property
-    def ports(self) -> tuple[Memory | CounterMemory, ...]:
+    def memory_ports(self) -> tuple[Memory | CounterMemory, ...]:
         """What is at each AXI4 port: the memories of packets, and behind them that of the counters."""
         return (*self.channels, self.counter_memory) if self.counter_memory else self.channels
 

@@ -30,7 +30,7 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
 
     def widths(self, config: Config) -> dict[str, int]:
         """Return what stands in the widths of its ports."""
-        return {"MemoryPorts": len(config.ports), "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
+        return {"MemoryPorts": len(config.memory_ports), "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
 
     def absent(self, config: Config) -> Collection[str]:
         """Return the ports of streams that carry a queue id, where they do not."""
@@ -44,7 +44,7 @@ class AccessEdge(Design[Config, EdgePlan, Scenario]):
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
         return {
-            "PST_MEMORIES": len(config.ports),
+            "PST_MEMORIES": len(config.memory_ports),
             "PST_ADDR_WIDTH": config.address_bits,
             "PST_TDEST": int(config.queue_id == "tdest"),
         }

@@ -18,7 +18,7 @@ def numbers(config: Config) -> dict[str, tuple[str, str]]:
     def address(name: str) -> tuple[str, str]:
         return "logic [11:0]", f"12'h{table[name]['address']:03x}"
 
-    ports = config.ports
+    ports = config.memory_ports
     sizes = ", ".join(f"64'd{memory.bytes}" for memory in reversed(ports))
     period = registers.MIN_MANTISSA | (BYTE_A_CYCLE_EXPONENT << table["queue_rate"]["fields"]["exponent"][0])
     # It is tried where it does not take too long.
@@ -63,7 +63,7 @@ def test_numbers(config: Config) -> dict[str, Any]:
         "queue_id": config.queue_id,
         "profiles": config.headers.profiles if config.headers else 0,
         "max_frame_bytes": config.max_frame_bytes,
-        "memory_bytes": max(memory.bytes for memory in config.ports),
+        "memory_bytes": max(memory.bytes for memory in config.memory_ports),
         "init_cycles": config.queues + config.descriptors + INIT_SLACK_CYCLES,
     }
 

@@ -220,5 +220,5 @@ def test_what_a_configuration_may_say() -> None:
         configs.with_overrides(config, {"counter_memory.bytes": 5000})
     with pytest.raises(UserError, match="called ddr"):
         configs.with_overrides(configs.load("tiny_16"), {"counter_memory": {"name": "ddr", "bytes": 4096}})
-    assert configs.with_overrides(config, {"counter_memory": False}).ports == config.channels
-    assert configs.with_overrides(configs.load("tiny_16"), {"counter_memory.bytes": 8192, "counter_memory.kind": "ddr4_2400"}).ports
+    assert configs.with_overrides(config, {"counter_memory": False}).memory_ports == config.channels
+    assert configs.with_overrides(configs.load("tiny_16"), {"counter_memory.bytes": 8192, "counter_memory.kind": "ddr4_2400"}).memory_ports
