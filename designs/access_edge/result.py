@@ -136,7 +136,7 @@ def _lost_memories(counts: list[dict[str, int]], config: Config, plan: EdgePlan)
     timeout = writes[-1] if writes else registers.table()["memory_timeout"]["fields"]["cycles"][2]
     return [
         f"Memory {memory.name} has not answered for {timeout:,} cycles and is out of use."
-        for memory, of in zip(config.ports, counts, strict=False)  # the model has no memory of counters
+        for memory, of in zip(config.memory_ports, counts, strict=False)  # the model has no memory of counters
         if of["lost"]
     ]
 

@@ -37,7 +37,7 @@ class MemoryFault(Model):
 
 def of_channels(faults: Sequence[MemoryFault], config: "Config", engine: str, fail: Fail) -> list[list[dict[str, Any]]]:
     """Return the faults of each memory (a channel each), as a job has them. `fail` raises UserError."""
-    names = [memory.name for memory in config.ports]
+    names = [memory.name for memory in config.memory_ports]
     found: list[list[dict[str, Any]]] = [[] for _ in names]
     clock = config.clock_hz
     for index, fault in enumerate(faults):
