@@ -6,7 +6,6 @@ ours (engine/test/ns3) is compiled with its headers and libraries. docs/tcp.md h
 """
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ import pytest
 
 from penstock.engine import engine
 from penstock.engine import run as runs
-from penstock.paths import BUILD, ROOT, alone_in
+from penstock.papers import ns3
+from penstock.paths import ROOT
 
 SOURCE = ROOT / "engine" / "test" / "ns3" / "bottleneck.cpp"
-PARTS = ("core", "network", "internet", "point-to-point", "applications", "traffic-control", "bridge", "stats")
 RATE, LIMIT, ROUND_TRIP, SECONDS, WARM_UP = 24e6, 50, 20, 30, 5
 NAMES = {"cubic": "TcpCubic", "reno": "TcpLinuxReno"}
 # ns-3's frames have 2 bytes in front of IP, ours 14; both bottlenecks carry so many packets of 1,500 bytes a second.
@@ -38,34 +37,15 @@ report: {{ interval: {WARM_UP} s }}
 @pytest.fixture(scope="module")
 def theirs() -> Path:
     """Return our program on ns-3, built."""
-    given = os.environ.get("PENSTOCK_NS3")
-    if not given or not (Path(given) / "include").is_dir():
-        pytest.skip("PENSTOCK_NS3 names no folder of the wheel ns3 (site-packages/ns3), which this is compared with")
-    libraries = sorted({path.parent for name in ("lib", "lib64") for path in (Path(given) / name).glob("libns3*-core*.so*")})
-    if not libraries:
-        pytest.skip(f"{given} has no libraries of ns-3")
-    folder = BUILD / "ns3"
-    with alone_in(folder):
-        program = folder / "bottleneck"
-        files = [
-            min(libraries[0].glob(f"libns3*-{part}*.so*"), key=lambda path: len(path.name))  # not internet-apps for internet
-            for part in PARTS
-            if any(libraries[0].glob(f"libns3*-{part}*.so*"))
-        ]
-        flags = ["-std=c++20", "-O1", "-Wno-deprecated-declarations", f"-I{given}/include", f"-Wl,-rpath,{libraries[0]}"]
-        done = subprocess.run(
-            ["c++", *flags, str(SOURCE), *map(str, files), f"-L{libraries[0]}", "-o", str(program)], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-    return program
+    if why := ns3.missing():
+        pytest.skip(f"{why}, which this is compared with")
+    return ns3.build("bottleneck", [SOURCE])
 
 
-def ns3(program: Path, algorithm: str, flows: int, run: int) -> dict[str, float]:
+def there_with(program: Path, algorithm: str, flows: int, run: int) -> dict[str, float]:
     """Return goodput, mean queue in packets and share of losses there."""
     words = [NAMES[algorithm], flows, NS3_RATE, ROUND_TRIP, LIMIT, SECONDS, WARM_UP, run]
-    # The wheel's libraries find their own dependencies by this path only.
-    environment = os.environ | {"LD_LIBRARY_PATH": str(next(iter(Path(os.environ["PENSTOCK_NS3"]).glob("lib*"))))}
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True, env=ns3.environment())
     found: dict[str, float] = json.loads(done.stdout)
     return found
 
@@ -100,7 +80,7 @@ def test_beside_ns3(theirs: Path, tmp_path: Path, algorithm: str, flows: int) ->
     def mean(found: list[dict[str, float]]) -> dict[str, float]:
         return {key: sum(one[key] for one in found) / len(found) for key in found[0]}
 
-    there = mean([ns3(theirs, algorithm, flows, run) for run in (1, 2, 3)])
+    there = mean([there_with(theirs, algorithm, flows, run) for run in (1, 2, 3)])
     here = mean([ours(tmp_path, algorithm, flows, number) for number in (1, 2, 3)])
     print(f"{algorithm}, {flows} flows: here {here}, ns-3 {there}")
     assert here["goodput_bps"] == pytest.approx(there["goodput_bps"], rel=0.03)

@@ -33,7 +33,7 @@ from penstock.paths import BUILD, CACHE, INSTALLED, alone_in, cannot_be_written,
 
 VARIABLE = "PENSTOCK_CACHE_LIMIT"
 LIMIT_BYTES = 4 * 10**9  # unless the variable says another one
-KINDS = ("cocotb", "devices", "engine", "generate", "parts", "soak", "synth", "verilated")
+KINDS = ("cocotb", "devices", "engine", "generate", "parts", "programs", "soak", "synth", "verilated")
 _REMOVED = ".removed-"  # begins the name of a folder that cannot be asked for any more
 _PARTIAL = ".partial-"  # and of one that is being made
 _SEAL = "seal"

@@ -1,31 +1,19 @@
 """The program that drives `pst_access_edge_core` and its model side by side (designs/access_edge/test/compare_core.cpp)."""
 
-import hashlib
-import os
 import subprocess
 from pathlib import Path
 
+from penstock.basics import programs
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES
-from penstock.paths import BUILD, ROOT
+from penstock.paths import ROOT
 
 OWN = 9  # the kind of core with a scheduler of the user's own
 
 
 def program() -> Path:
     """Return the program, compiled if need be."""
-    source = ROOT / "designs/access_edge/test/compare_core.cpp"
-    loaders = [ROOT / "blocks/schedule/model/scheduler_models.cpp"]
-    headers = [*(ROOT / "blocks").rglob("model/*.hpp"), *(ROOT / "engine").rglob("*.h*"), *(ROOT / "designs").glob("*/*/*.h*")]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *loaders, *sorted(headers)])).hexdigest()[:16]
-    made = BUILD / "compare_core" / digest
-    if not made.exists():
-        made.parent.mkdir(parents=True, exist_ok=True)
-        partial = made.with_suffix(f".{os.getpid()}")
-        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
-        includes = [f"-I{path}" for path in (ROOT, ROOT / "engine/include")]
-        subprocess.run([*command, *includes, str(source), *map(str, loaders), "-o", str(partial), "-ldl"], check=True)
-        partial.rename(made)
-    return made
+    sources = [ROOT / "designs/access_edge/test/compare_core.cpp", ROOT / "blocks/schedule/model/scheduler_models.cpp"]
+    return programs.built("compare_core", sources, ["-O2", *programs.STRICT], ["-ldl"])
 
 
 def compared(

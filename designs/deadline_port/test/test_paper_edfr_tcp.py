@@ -2,7 +2,6 @@
 """Figures 4 to 7 of `paper edfr-skip-fifo`: the queues that TCP meets, without ns-3; what runs say; and in ns-3 where that is there."""
 
 import json
-import os
 import random
 import subprocess
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from penstock.basics import programs
 from penstock.command_line.app import main
 from penstock.designs.deadline_port.papers.edfr_skip_fifo import figure_4, figure_5, figure_6, tcp_findings, tcp_runs
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import FAILS, HOLDS, OPEN
@@ -17,7 +17,6 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, 
 from penstock.engine import engine
 from penstock.engine.run import RunError
 from penstock.papers import ns3
-from penstock.paths import BUILD, ROOT, alone_in
 from penstock.testing import drawn
 
 SEED = 1
@@ -31,17 +30,7 @@ DEADLINES = (3_000_000, 10_000_000)
 @pytest.fixture(scope="module")
 def replay() -> Path:
     """Return the program that puts packets through a queue in front of a line, built. ns-3 is not in it."""
-    folder = BUILD / "edfr_replay"
-    headers = [*tcp_runs.HERE.glob("*.hpp"), *(ROOT / "blocks" / "deadline" / "model").glob("*.hpp")]
-    sources = [tcp_runs.HERE / "replay.cpp", *tcp_runs.SOURCES[1:]]
-    with alone_in(folder):
-        program, stamp = folder / "replay", folder / "stamp"
-        state = "".join(path.read_text(encoding="utf-8") for path in (*sources, *sorted(headers)))
-        if not (program.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == state):
-            flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}", f"-I{ROOT}/engine/include"]
-            subprocess.run([os.environ.get("CXX", "c++"), *flags, *map(str, sources), "-o", str(program)], check=True)
-            stamp.write_text(state, encoding="utf-8")
-    return program
+    return programs.built("replay", [tcp_runs.HERE / "replay.cpp", *tcp_runs.SOURCES[1:]], ["-O1", *programs.STRICT])
 
 
 Arrivals = list[tuple[int, int, int]]  # ns, class, bytes
@@ -282,13 +271,14 @@ def test_the_program_is_told_what_the_paper_says() -> None:
 def test_a_run_that_was_made_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that has come to its end; another seed, other arguments and another program are other runs."""
     program, started = tmp_path / "ns3_edfr", []
-    program.with_name("stamp").write_text("sources")
+    program.write_text("program")
     text = "port 2 0 4 6000 6 9000 2 3000\nend latest_ns 0 cycles 9\n"
 
     def run(command: list[str], **_: Any) -> Any:
         started.append(command)
         return subprocess.CompletedProcess(command, 0, text if len(started) > 1 else text.replace("end", "stopped"), "")
 
+    monkeypatch.setattr(tcp_runs, "RUNS", tmp_path / "kept" / "runs")
     monkeypatch.setattr(tcp_runs, "build", lambda: program)
     monkeypatch.setattr(ns3, "environment", dict)
     monkeypatch.setattr(tcp_runs.children, "run", run)
@@ -299,9 +289,9 @@ def test_a_run_that_was_made_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(started) == 2
     tcp_runs.simulate(case, length, 2, lambda _: None)
     tcp_runs.simulate(case, Length(3, 1, 1), 1, lambda _: None)
-    program.with_name("stamp").write_text("other sources")
+    program.write_text("other program")
     tcp_runs.simulate(case, length, 1, lambda _: None)
-    assert len(started) == 5 and len(list((tmp_path / "runs").iterdir())) == 4
+    assert len(started) == 5 and len(list(tcp_runs.RUNS.iterdir())) == 4
 
 
 def test_each_case_has_its_own_runs(monkeypatch: pytest.MonkeyPatch) -> None:

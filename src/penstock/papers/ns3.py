@@ -7,9 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from penstock.basics import children
+from penstock.basics import programs
 from penstock.engine.run import RunError
-from penstock.paths import BUILD, ROOT, alone_in
 
 # What of ns-3 a program may use; not every version has all of them.
 PARTS = ("core", "network", "internet", "point-to-point", "applications", "traffic-control", "bridge", "stats")
@@ -37,26 +36,15 @@ def environment() -> dict[str, str]:
     return os.environ | {"LD_LIBRARY_PATH": str(_libraries(Path(os.environ["PENSTOCK_NS3"])))}
 
 
-def build(name: str, sources: Sequence[Path], headers: Sequence[Path] = (), flags: Sequence[str] = ("-O1",)) -> Path:
-    """Return the program of `sources`, built unless it is there. It is built anew when one of them, or of `headers`, changes.
-
-    Raises RunError.
-    """
+def build(name: str, sources: Sequence[Path], flags: Sequence[str] = ("-O1",)) -> Path:
+    """Return the program of `sources`, built unless it is there. Raises RunError."""
     given = Path(os.environ["PENSTOCK_NS3"])
     libraries = _libraries(given)
     assert libraries is not None
-    folder = BUILD / name
-    with alone_in(folder):
-        program, stamp = folder / name, folder / "stamp"
-        state = "\n".join([str(given), *flags, *(path.read_text(encoding="utf-8") for path in (*sources, *headers))])
-        if program.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == state:
-            return program
-        found = [sorted(libraries.glob(f"libns3*-{part}*.so*"), key=lambda path: len(path.name)) for part in PARTS]  # not internet-apps
-        files = [str(named[0]) for named in found if named]
-        includes = [f"-I{given}/include", f"-I{ROOT}", f"-I{ROOT}/engine/include"]
-        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-rdynamic", *flags, "-Wno-deprecated-declarations", *includes]
-        done = children.run([*command, *map(str, sources), *files, f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-o", str(program)])
-        if done.returncode:
-            raise RunError(f"{sources[0].name} does not compile with {given}:\n{done.stderr[-2000:]}")
-        stamp.write_text(state, encoding="utf-8")
-    return program
+    found = [sorted(libraries.glob(f"libns3*-{part}*.so*"), key=lambda path: len(path.name)) for part in PARTS]  # not internet-apps
+    files = [str(named[0]) for named in found if named]
+    outside = [f"-I{given}/include", *files, f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    try:
+        return programs.built(name, sources, ["-rdynamic", *flags, "-Wno-deprecated-declarations"], outside)
+    except programs.CompileError as error:
+        raise RunError(f"with {given}, {error}") from None

@@ -1,15 +1,13 @@
 """The stand-in device of engine/test/stand_in.cpp: a device without hardware whose frames' fates tests dictate one by one."""
 
-import hashlib
-import os
-import subprocess
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from penstock.basics import programs
 from penstock.engine import engine
-from penstock.paths import BUILD, ROOT, alone_in
+from penstock.paths import ROOT
 from penstock.testing.testkit import seed
 
 SEND, MARK, DROP, MARK_AND_DROP = range(4)  # enum Verdict of stand_in.cpp
@@ -26,18 +24,8 @@ Writes = list[tuple[int, int]]
 
 def library(segments: int = 1) -> str:
     """Return the path of the device's library, compiled if need be; its streams have so many segments."""
-    source, header = ROOT / "engine/test/stand_in.cpp", ROOT / "engine/include/penstock/pins.h"
-    digest = hashlib.sha256(source.read_bytes() + header.read_bytes()).hexdigest()[:16]
-    found = BUILD / "stand_in" / f"{digest}-{segments}.so"
-    if found.exists():
-        return str(found)
-    with alone_in(found.parent):
-        made = found.with_suffix(".new")
-        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-        command.append(f"-DPST_SEGMENTS={segments}")
-        subprocess.run([*command, f"-I{ROOT / 'engine/include'}", str(source), "-o", str(made)], check=True)
-        made.rename(found)
-    return str(found)
+    flags = ["-O1", *programs.STRICT, "-shared", "-fPIC", f"-DPST_SEGMENTS={segments}"]
+    return str(programs.built("stand_in.so", [ROOT / "engine/test/stand_in.cpp"], flags))
 
 
 def with_aqm(ahead: int = 1) -> Writes:

@@ -1,7 +1,7 @@
 """TCP in front of the deadline port and of FIFOs, in ns-3 at the paper's 1 Gbit/s: what is run, and what each run says.
 
-What a run has printed is kept beside the program, so that a command that was stopped goes on where it was; runs of the same program with
-the same arguments print the same.
+What a run has printed is kept, so that a command that was stopped goes on where it was; runs of the same program with the same arguments
+print the same.
 """
 
 import hashlib
@@ -21,12 +21,13 @@ from penstock.designs.deadline_port.config import Config
 from penstock.engine.run import RunError
 from penstock.errors import UserError
 from penstock.papers import ns3
-from penstock.paths import ROOT
+from penstock.paths import BUILD, ROOT
 
 HERE = Path(__file__).with_name("ns3")
 PROGRAM = "ns3_edfr"
 MEMORY = ("memory_model", "stepped_memory", "dram_controller", "dram_port", "hbm_switch")  # of the engine, without which no port is
 SOURCES = [HERE / "tcp.cpp", *(ROOT / "engine" / "src" / f"{name}.cpp" for name in MEMORY)]
+RUNS = BUILD / PROGRAM / "runs"
 CONFIG = "deadline_ddr4_3"  # three classes at the paper's tick
 
 RATE = 1_000_000_000
@@ -128,7 +129,7 @@ def need() -> None:
 
 def build() -> Path:
     """Return our program on ns-3. Raises RunError."""
-    return ns3.build(PROGRAM, SOURCES, sorted([*HERE.glob("*.hpp"), *(ROOT / "blocks/deadline/model").glob("*.hpp")]), ("-O3",))
+    return ns3.build(PROGRAM, SOURCES, ("-O3",))
 
 
 def arguments(case: Case, length: Length, seed: int) -> list[str]:
@@ -149,8 +150,8 @@ def arguments(case: Case, length: Length, seed: int) -> list[str]:
 
 def kept(program: Path, told: Sequence[str]) -> Path:
     """Return the file that has what `program` has printed with these arguments, once it has come to its end."""
-    state = [program.with_name("stamp").read_text(encoding="utf-8"), *told]
-    return program.parent / "runs" / f"{hashlib.sha256(chr(0).join(state).encode()).hexdigest()[:16]}.txt"
+    state = program.read_bytes() + "\0".join(told).encode()
+    return RUNS / f"{hashlib.sha256(state).hexdigest()[:16]}.txt"
 
 
 def simulate(case: Case, length: Length, seed: int, show: Callable[[float], None]) -> Run:
@@ -170,7 +171,7 @@ def simulate(case: Case, length: Length, seed: int, show: Callable[[float], None
     if done.returncode:
         raise RunError(f"ns-3 failed ({case.words}): {done.stderr[-2000:]}")
     found = read(done.stdout, length.begins)
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     whole = file.with_suffix(f".{os.getpid()}")
     whole.write_text(done.stdout, encoding="utf-8")
     whole.rename(file)

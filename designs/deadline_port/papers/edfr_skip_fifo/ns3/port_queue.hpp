@@ -20,6 +20,7 @@
 #include "blocks/deadline/model/edfr_model.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "designs/deadline_port/model/port_memories.hpp"
+#include "penstock/engine/memory_model.hpp"
 
 namespace edfr {
 
@@ -39,7 +40,7 @@ class PortQueue {
           per_(s.clock_hz / std::gcd(s.clock_hz, kSecond)),
           ns_(kSecond / std::gcd(s.clock_hz, kSecond)),
           port_(inside(s)),
-          memories_(s.device, memories(s)),
+          memories_(s.device, memories(s), penstock::engine::dram_accesses(memories(s)), 0, kSeed),
           lanes_(s.device.classes) {
         const auto nothing = [](std::uint64_t, PortFate) {};
         while (!port_.init_done()) cycle(nothing);
@@ -89,6 +90,7 @@ class PortQueue {
 
   private:
     static constexpr std::uint64_t kSecond = 1'000'000'000;
+    static constexpr std::uint64_t kSeed = 1;  // of stalls, which an ideal memory has none of
     static constexpr std::uint32_t kBeat = penstock::EdfrSettings::kBeatBytes;
     static constexpr std::int64_t kAhead = 16;  // cycles before the line is free in which the next frame comes to the output
 
@@ -127,11 +129,9 @@ class PortQueue {
         port.default_cycles = d.default_cycles;
         return port;
     }
-    static penstock::engine::Environment memories(const PortQueueSettings& s) {
-        penstock::engine::Environment found;
-        found.clock_hz = static_cast<double>(s.clock_hz);
-        found.memories.resize(1);
-        found.memories[0].bytes = std::uint64_t{s.device.chunks} * s.device.chunk_bytes;
+    static std::vector<penstock::engine::MemorySettings> memories(const PortQueueSettings& s) {
+        std::vector<penstock::engine::MemorySettings> found(1);
+        found[0].bytes = std::uint64_t{s.device.chunks} * s.device.chunk_bytes;
         return found;
     }
 
