@@ -15,7 +15,7 @@ MOST_WAIT_CYCLES = (1 << 30) - 1  # a deadline is that far ahead at most
 MOST_STAMPS = (1 << 16) - 1
 DSCPS = 64
 MOST_CHUNKS = 1 << 20  # of a column
-WIDE = ("run_frames", "deal_rows", "deal_lists", "deal_records", "gather_rows")  # numbers of several columns alone
+WIDE = ("run_frames", "deal_rows", "deal_lists", "deal_records", "gather_rows")  # powers of two of several columns alone
 FIFO_CLASSES = 2  # of the port's inside when it is a plain FIFO: all frames are of the first one
 
 Places = Annotated[int, Field(strict=True, ge=1, le=1024)]
@@ -82,6 +82,13 @@ class Config(Configuration):
     deal_lists: int = Field(1024, strict=True, ge=8, le=1 << 16, description="Of these those with beats for one column; a power of two.")
     deal_records: int = Field(512, strict=True, ge=8, le=1 << 16, description="Words that wait for a frame's end; a power of two.")
     gather_rows: int = Field(4096, strict=True, ge=16, le=1 << 16, description="Words between decision and output; a power of two.")
+    gather_ahead: int = Field(
+        256,
+        strict=True,
+        ge=0,
+        le=1 << 16,
+        description="Of these so many are decided ahead, from half of it on by deadline; 0: all, not so.",
+    )
     tick_cycles: int = Field(strict=True, ge=3, le=1 << 24, description="Cycles between two time stamps of a class.")
     longest_deadline_us: int = Field(
         strict=True, ge=1, le=10**9, description="Longest deadline of any class that its time stamps are made for, in microseconds."
@@ -137,6 +144,8 @@ class Config(Configuration):
             raise ValueError(f"deal_records is {self.deal_records:,}; two frames of max_frame_bytes need {2 * beats:,} at least")
         if self.deal_rows < self.deal_records:
             raise ValueError(f"deal_rows is {self.deal_rows:,}; it must be at least deal_records, {self.deal_records:,}")
+        if self.gather_ahead > self.gather_rows:
+            raise ValueError(f"gather_ahead is {self.gather_ahead:,}; it must be at most gather_rows, {self.gather_rows:,}")
         # What is decided when nothing further is, and a frame of each column (Margin in pst_edfr_positions).
         if self.gather_rows < (least := 6 * beats + 2):
             raise ValueError(f"gather_rows is {self.gather_rows:,}; frames of max_frame_bytes need {least:,} at least")
@@ -225,6 +234,7 @@ def parameters(config: Config) -> dict[str, str]:
         "DealLists": str(config.deal_lists),
         "DealRecords": str(config.deal_records),
         "GatherRows": str(config.gather_rows),
+        "GatherAhead": str(config.gather_ahead),
     }
     if not config.wide:
         own = {"PlainFifo": f"1'b{int(config.fifo)}", "Decided": str(config.decided)}
@@ -277,7 +287,7 @@ def device(config: Config, library: str | None, timing: Mapping[str, int], any_c
         "stamps": config.stamps,
         "default_cycles": config.longest_deadline_cycles,
         "any_class": any_class,
-        **({"columns": config.columns} | {name: getattr(config, name) for name in WIDE} if config.wide else {}),
+        **({"columns": config.columns} | {name: getattr(config, name) for name in (*WIDE, "gather_ahead")} if config.wide else {}),
         "memories": [
             {**channel, **memories.in_job(config.memory.kind, config.memory.controller, config.clock_hz, index, timing)}
             for index in range(config.memory.channels)

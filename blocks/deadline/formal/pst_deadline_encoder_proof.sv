@@ -8,6 +8,7 @@
 module pst_deadline_encoder_proof #(
     parameter int unsigned Classes = 3,     // 3 or 4
     parameter int unsigned Patience = 4,
+    parameter bit Bounded = 1'b1,
     parameter int unsigned TimeWidth = 9    // times are compared, and nothing else: their width changes nothing
 ) (
     input logic                 clk_i,
@@ -17,6 +18,8 @@ module pst_deadline_encoder_proof #(
     input logic [1:0]  head_class_i,
     input logic [TimeWidth-1:0] head_deadline_i,
     input logic        take_ready_i,
+    input logic        bound_valid_i,
+    input logic [TimeWidth-1:0] bound_i,
     input logic        next_valid_i,
     input logic [TimeWidth-1:0] next_deadline_i
 );
@@ -24,16 +27,17 @@ module pst_deadline_encoder_proof #(
   localparam int signed Late = 32;
   localparam int signed Ahead = 2 ** (TimeWidth - 1) - 2 * Late;
 
-  logic head_ready, take_valid, take_drop, take_pending;
+  logic head_ready, take_valid, take_drop, take_pending, front_valid;
   logic [1:0] take_class, pending_class, first_class;
   logic [TimeWidth-1:0] take_deadline;
 
   pst_deadline_encoder #(
-      .Classes(Classes), .Patience(Patience), .TimeWidth(TimeWidth)
+      .Classes(Classes), .Patience(Patience), .TimeWidth(TimeWidth), .Bounded(Bounded)
   ) u_dut (
       .clk_i, .rst_i, .now_i,
       .s_head_valid_i(head_valid_i), .s_head_ready_o(head_ready), .s_head_class_i(head_class_i), .s_head_deadline_i(head_deadline_i),
-      .take_ready_i, .take_valid_o(take_valid), .take_drop_o(take_drop), .take_pending_o(take_pending), .take_class_o(take_class),
+      .take_ready_i, .bound_valid_i, .bound_i, .front_valid_o(front_valid),
+      .take_valid_o(take_valid), .take_drop_o(take_drop), .take_pending_o(take_pending), .take_class_o(take_class),
       .take_deadline_o(take_deadline), .next_valid_i, .next_deadline_i, .pending_class_o(pending_class), .first_class_o(first_class)
   );
 
@@ -117,7 +121,8 @@ module pst_deadline_encoder_proof #(
 
   // --- what users rely on
 
-  logic hold, over_any;
+  logic hold, over_any, may;
+  assign may = take_ready_i && !(Bounded && bound_valid_i && earlier(bound_i, take_deadline));
   assign hold = u_dut.waited_q == 4'(Patience);
   always_comb begin
     over_any = 1'b0;
@@ -135,13 +140,15 @@ module pst_deadline_encoder_proof #(
           end
         end
         a_over_is_dropped : assert (take_drop == (late(take_deadline) > 0));
-        a_sent_when_ready : assert (take_drop || take_ready_i);
+        a_sent_when_ready : assert (take_drop || may);
         a_early_class : assert (take_class == (take_pending ? pending_class : first_class));
       end
       if (!hold) begin
-        a_work_conserving : assert (take_valid || there_q == '0 || !take_ready_i);
+        a_work_conserving : assert (take_valid || there_q == '0 || !may);
         a_over_leaves : assert (take_valid || !over_any);
       end
+      a_front : assert (front_valid == (there_q != '0 && late(take_deadline) <= 0));
+      for (int c = 0; c < Classes; c++) if (there_q[c]) a_front_first : assert (!earlier(deadline_q[c], take_deadline));
       a_one_comes : assert (!(head_taken && take_valid && next_valid_i));
       a_head_gets_in : assert (waited_q <= 4'(Patience));
       if (hold) a_hold_lets_in : assert (head_taken && !take_valid);

@@ -23,7 +23,7 @@ inline void bind_edfr_encoder(nanobind::module_& m) {
     nb::class_<EdfrEncoder>(m, "EdfrEncoder", "pst_deadline_encoder, cycle by cycle: decide, then clock")
         .def(nb::init<uint32_t>(), nb::arg("patience") = 4)
         .def("reset", &EdfrEncoder::reset)
-        .def("decide", &EdfrEncoder::decide, nb::arg("now"), nb::arg("ready"))
+        .def("decide", &EdfrEncoder::decide, nb::arg("now"), nb::arg("ready"), nb::arg("bound") = nb::none())
         .def(
             "clock",
             [](EdfrEncoder& e, const std::optional<EdfrEncoder::Decision>& taken, std::optional<uint32_t> next,

@@ -113,6 +113,7 @@ inline void bind_edfr_wide(nanobind::module_& m) {
         .def_rw("deal_lists", &EdfrWideSettings::deal_lists)
         .def_rw("deal_records", &EdfrWideSettings::deal_records)
         .def_rw("gather_rows", &EdfrWideSettings::gather_rows)
+        .def_rw("gather_ahead", &EdfrWideSettings::gather_ahead)
         .def("check", &EdfrWideSettings::check);
 }
 

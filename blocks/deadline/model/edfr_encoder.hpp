@@ -30,13 +30,13 @@ class EdfrEncoder {
         waited_ = 0;
     }
 
-    // What is taken in this cycle. `ready`: a frame may be sent.
-    std::optional<Decision> decide(uint32_t now, bool ready) const {
+    // What is taken in this cycle. `ready`: a frame may be sent; `bound`: unless it is later.
+    std::optional<Decision> decide(uint32_t now, bool ready, std::optional<uint32_t> bound = std::nullopt) const {
         if (waited_ == patience_ || (!pending_ && list_.empty())) return std::nullopt;
         const bool from_pending = pending_ && (list_.empty() || earlier(pending_->deadline, list_.front().deadline));
         const Head& head = from_pending ? *pending_ : list_.front();
         const bool over = earlier(head.deadline, now);
-        if (!over && !ready) return std::nullopt;
+        if (!over && (!ready || (bound && earlier(*bound, head.deadline)))) return std::nullopt;
         return Decision{head, over, from_pending};
     }
 

@@ -29,11 +29,18 @@ class EdfrGather {
     using Columns = std::array<Column, kEdfrColumns>;
 
     explicit EdfrGather(const EdfrWideSettings& s)
-        : columns_(s.columns), window_(int64_t{s.gather_rows} * s.columns), margin_(s.window_margin()), rows_(s.gather_rows), out_(kRows) {
+        : columns_(s.columns),
+          window_(int64_t{s.gather_rows} * s.columns),
+          margin_(s.window_margin()),
+          ahead_(int64_t{s.gather_ahead} * s.columns),
+          rows_(s.gather_rows),
+          out_(kRows) {
         for (uint32_t c = 0; c < columns_; ++c) walks_.emplace_back(2 * EdfrWideSettings::kDecided);
     }
 
     bool hold() const { return hold_; }
+    // So much is decided that columns are to decide in one order.
+    bool ordered() const { return ordered_; }
     // A row has a position and has not left.
     bool busy() const { return next_ != out_row_ * columns_ || credits_ != kRows || m_valid_; }
     const Row* out() const { return m_valid_ ? &m_row_ : nullptr; }
@@ -127,9 +134,11 @@ class EdfrGather {
         }
         credits_ = credits_ - go + leaves;
         // Positions.
-        const bool hold = next_ - out_row_ * columns_ + margin_ > window_;
-        changed |= hold != hold_;
+        const int64_t used = next_ - out_row_ * columns_;
+        const bool hold = used + margin_ > window_ || (ahead_ && used >= ahead_), ordered = ahead_ && 2 * used >= ahead_;
+        changed |= hold != hold_ || ordered != ordered_;
         hold_ = hold;
+        ordered_ = ordered;
         for (uint32_t c = 0; c < columns_; ++c) {
             Walk& w = walks_[c];
             if (w.offered) w.frames.push({next_ + w.offset, w.offered});
@@ -174,12 +183,12 @@ class EdfrGather {
     };
 
     uint32_t columns_;
-    int64_t window_, margin_;
+    int64_t window_, margin_, ahead_;
     std::vector<Row> rows_;
     std::vector<Walk> walks_;
     EdfrFifo<Row> out_;
     int64_t next_ = 0, total_ = 0, out_row_ = 0;
-    bool hold_ = false, padded_ = false, skip_ = false, m_valid_ = false;
+    bool hold_ = false, ordered_ = false, padded_ = false, skip_ = false, m_valid_ = false;
     uint32_t pad_from_ = 0, credits_ = kRows, reading_ = 0;
     std::array<int64_t, kSettle> least_{};
     std::array<Row, 2> read_{};

@@ -353,15 +353,23 @@ struct EdfrChoice {
         Head head;
     };
     static constexpr uint32_t kPatience = 4;
+    static constexpr int64_t kNoBound = INT64_MAX;
 
-    Take look(int64_t now, bool ready) const {
-        if (waited_ == kPatience || (!pending_valid_ && list_.empty())) return {};
+    // `bound`: none to send that is later.
+    Take look(int64_t now, bool ready, int64_t bound) const {
+        if (waited_ == kPatience || empty()) return {};
         Take t;
-        t.pending = pending_valid_ && (list_.empty() || pending_.deadline < list_.back().deadline);
+        t.pending = pending_first();
         t.head = t.pending ? pending_ : list_.back();
         t.drop = t.head.deadline < now;
-        t.valid = t.drop || ready;
+        t.valid = t.drop || (ready && t.head.deadline <= bound);
         return t;
+    }
+    // The earliest deadline that is not over; kNoBound: there is none, or one is still to be dropped.
+    int64_t front(int64_t now) const {
+        if (empty()) return kNoBound;
+        const int64_t deadline = pending_first() ? pending_.deadline : list_.back().deadline;
+        return deadline < now ? kNoBound : deadline;
     }
     bool clock(const Take& t, bool follows, int64_t next_deadline, const Head* head) {
         const bool changed = t.valid || pending_valid_ || head || waited_ != 0;
@@ -384,6 +392,9 @@ struct EdfrChoice {
     int64_t next_event() const { return list_.empty() ? INT64_MAX : list_.back().deadline + 1; }
 
   private:
+    bool empty() const { return !pending_valid_ && list_.empty(); }
+    bool pending_first() const { return pending_valid_ && (list_.empty() || pending_.deadline < list_.back().deadline); }
+
     bool pending_valid_ = false;
     Head pending_;
     std::vector<Head> list_;  // the earliest last

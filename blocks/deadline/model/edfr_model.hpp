@@ -18,7 +18,8 @@ struct EdfrIn {
     bool set_dscp = false;
     uint32_t dscp = 0, dscp_class = 0;
     uint32_t limit = 0;               // chunks in use at most
-    bool hold = false;                // nothing is to be decided to be sent
+    bool hold = false;                // nothing is to be decided to be sent,
+    int64_t bound = INT64_MAX;        // or nothing later
     const uint32_t* token = nullptr;  // of a column: the class whose token comes
 };
 
@@ -63,6 +64,8 @@ class EdfrModel {
     const uint32_t* token() const { return queues_.token(); }
     const EdfrQueues::Taken* decided() const { return queues_.frame.valid && !queues_.frame.drop ? &queues_.frame : nullptr; }
     const EdfrSender& sender() const { return sender_; }
+    // The earliest deadline at hand, as EdfrChoice::front.
+    int64_t front() const { return choice_.front(now_); }
     // For how long frames of a class wait that come now.
     uint32_t wait(uint32_t id) const { return due_.wait.at(id); }
 
@@ -80,7 +83,7 @@ class EdfrModel {
         const EdfrLand::Now land = land_.look(fetch_, mover_.loop_valid(), in.memory);
         const bool push = mover_.push.valid() && fetch_.push_may();
         const EdfrLists::Now lists = lists_.look(push, fetch_.pop_valid(), fetch_.splice_valid());
-        const EdfrChoice::Take take = choice_.look(time, !in.hold && queues_.take_ready(sender_.decided.level()));
+        const EdfrChoice::Take take = choice_.look(time, !in.hold && queues_.take_ready(sender_.decided.level()), in.bound);
         const bool follows = take.valid && queues_.has_next(take.head.id);
         const int64_t next_deadline = follows ? queues_.next_deadline(take.head.id) : 0;
         const EdfrSender::Now sender = sender_.look(time);

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "edfr_bound.hpp"
 #include "edfr_deal.hpp"
 #include "edfr_gather.hpp"
 #include "edfr_model.hpp"
@@ -37,7 +38,7 @@ class EdfrWideModel {
   public:
     // Throws std::invalid_argument. Cycle 0 is the first after reset.
     explicit EdfrWideModel(const EdfrWideSettings& s)
-        : columns_((s.check(), s.columns)), margin_(s.margin()), chunks_(s.port.chunks), deal_(s), gather_(s) {
+        : columns_((s.check(), s.columns)), margin_(s.margin()), chunks_(s.port.chunks), deal_(s), gather_(s), bound_(s.columns) {
         ports_.reserve(columns_);
         for (uint32_t c = 0; c < columns_; ++c) ports_.emplace_back(s.column(c));
         room_.fill(true);
@@ -79,7 +80,9 @@ class EdfrWideModel {
         }
         const int64_t time = now();
         const uint32_t sent = gather_.taken(time, heads);
-        const bool hold = gather_.hold();
+        const bool hold = gather_.hold(), ordered = gather_.ordered();
+        EdfrBound::Fronts fronts{};
+        for (uint32_t c = 0; c < columns_; ++c) fronts[c] = ports_[c].front();
         const EdfrGather::Row* const row = gather_.out();
         out.valid = row != nullptr;
         if (row) out.row = *row;
@@ -101,6 +104,7 @@ class EdfrWideModel {
             to.memory = in.memory[c];
             to.set = set_done_ >> c & 1 ? nullptr : in.set;
             to.hold = hold || in.hold;
+            if (ordered) to.bound = bound_.of(c);
             to.token = tokens >> c & 1 ? &token[c] : nullptr;
             changed |= ports_[c].cycle(to, from);
             if (beat[c] && from.ready) taken |= 1U << c;
@@ -121,6 +125,7 @@ class EdfrWideModel {
         const uint32_t kept = in.limit == 0 || in.limit >= chunks_ ? 0 : chunks_ - in.limit;
         changed |= kept != kept_;
         kept_ = kept;
+        changed |= bound_.clock(fronts);
         changed |= gather_.clock(time, heads, in.m_ready);
         if (in.set_dscp) deal_.table[std::min(in.dscp, kNoDscp)] = in.dscp_class;
         return changed;
@@ -141,6 +146,7 @@ class EdfrWideModel {
     uint32_t kept_ = 0;  // chunks of a column that the limit leaves unused
     EdfrDeal deal_;
     EdfrGather gather_;
+    EdfrBound bound_;
     std::vector<EdfrModel> ports_;
     std::array<bool, kEdfrColumns> room_{};
 };

@@ -14,7 +14,7 @@ inline constexpr uint32_t kEdfrColumns = 8;  // at most
 struct EdfrWideSettings {
     EdfrSettings port;
     uint32_t columns = 8;
-    uint32_t deal_rows = 4096, deal_lists = 1024, deal_records = 512, gather_rows = 4096;
+    uint32_t deal_rows = 4096, deal_lists = 1024, deal_records = 512, gather_rows = 4096, gather_ahead = 0;  // rows
 
     static constexpr uint32_t kDecided = 64;
 

@@ -28,5 +28,6 @@ pst_deal_store.sv
 pst_edfr_deal.sv
 pst_edfr_positions.sv
 pst_edfr_gather.sv
+pst_edfr_bound.sv
 pst_edfr_wide.sv
 pst_edfr.sv

@@ -8,7 +8,7 @@
 // been handed over takes part in each decision from the next cycle on.
 //
 // A frame is over from the cycle after its deadline on (now_i > deadline). Then it is dropped whether the output is ready or not; else it
-// waits for take_ready_i. All that is behind it in the list is later, so nothing is over that does not stand at the front soon.
+// waits for take_ready_i, and for a bound that is not before its deadline. All that is behind it in the list is later, so nothing is over that does not stand at the front soon.
 // A head that appears waits while the frames taken have followers; after Patience cycles the decision waits for one cycle instead.
 // take_valid_o, take_class_o and take_drop_o are combinational, and next_* answers them in the same cycle. first_class_o and
 // pending_class_o are known from the cycle's beginning: a slow lookup may be made for both and chosen with take_pending_o.
@@ -20,6 +20,7 @@ module pst_deadline_encoder #(
     parameter int unsigned Classes = 64,      // 2 .. 256
     parameter int unsigned Patience = 4,      // cycles for which a new head waits at most, 1 .. 15
     parameter int unsigned TimeWidth = 32,    // bits of a time, 8 .. 32
+    parameter bit          Bounded = 1'b0,    // bound_i counts
     localparam int unsigned ClassWidth = $clog2(Classes)
 ) (
     input  logic                  clk_i,
@@ -32,11 +33,14 @@ module pst_deadline_encoder #(
     input  logic [ TimeWidth-1:0] s_head_deadline_i,
     // decision: the class's head is taken
     input  logic                  take_ready_i,       // a frame may be sent; not needed for a drop
+    input  logic                  bound_valid_i,      // with Bounded: it may be sent only if its deadline is not later than this one
+    input  logic [ TimeWidth-1:0] bound_i,
     output logic                  take_valid_o,
     output logic                  take_drop_o,        // it is over
     output logic                  take_pending_o,     // its class is pending_class_o, not first_class_o; counts in all cycles
     output logic [ClassWidth-1:0] take_class_o,
-    output logic [ TimeWidth-1:0] take_deadline_o,
+    output logic [ TimeWidth-1:0] take_deadline_o,    // of the earliest head, taken or not
+    output logic                  front_valid_o,      // there is one, and it is not over
     // the frame behind it, in the same cycle
     input  logic                  next_valid_i,       // there is one at hand; without, the class has no entry until its head appears
     input  logic [ TimeWidth-1:0] next_deadline_i,
@@ -72,7 +76,7 @@ module pst_deadline_encoder #(
 
   // ---- decision
 
-  logic hold, any, pending_wins, pending_over, first_over, take_first, take_pending;
+  logic hold, any, pending_wins, pending_over, first_over, pending_later, first_later, take_first, take_pending;
 
   always_comb begin
     hold            = waited_q == 4'(Patience);
@@ -80,8 +84,11 @@ module pst_deadline_encoder #(
     pending_wins    = pending_q.valid && (!list_q[0].valid || earlier(pending_q.deadline, list_q[0].deadline));
     pending_over    = earlier(pending_q.deadline, now_i);
     first_over      = earlier(list_q[0].deadline, now_i);
+    pending_later   = Bounded && bound_valid_i && earlier(bound_i, pending_q.deadline);
+    first_later     = Bounded && bound_valid_i && earlier(bound_i, list_q[0].deadline);
     take_drop_o     = pending_wins ? pending_over : first_over;
-    take_valid_o    = any && !hold && (take_drop_o || take_ready_i);
+    take_valid_o    = any && !hold && (take_drop_o || (take_ready_i && !(pending_wins ? pending_later : first_later)));
+    front_valid_o   = any && !take_drop_o;
     take_pending    = take_valid_o && pending_wins;
     take_first      = take_valid_o && !pending_wins;
     take_pending_o  = pending_wins;

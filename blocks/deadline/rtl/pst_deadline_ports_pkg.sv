@@ -78,6 +78,12 @@ package pst_deadline_ports_pkg;
     pst_deadline_pkg::time_t   deadline;
   } next_t;
 
+  // Columns of a wide port: the earliest deadline at hand.
+  typedef struct packed {
+    logic                      valid;
+    pst_deadline_pkg::time_t   deadline;
+  } front_t;
+
   // A frame has been decided to be sent; in the cycle after its take.
   typedef struct packed {
     logic                      valid;

@@ -55,12 +55,15 @@ module pst_edfr
     // frames out
     output pst_deadline_ports_pkg::frame_out_t m_o,
     input  logic                               m_ready_i,
-    // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent; what was
+    // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent, or nothing that
+    // is later than the bound; what was; what is at hand
     input  logic [2:0]                         column_i,            // constant; all of these inputs but hold_i are 0 where Columns is 1
     input  pst_deadline_ports_pkg::of_class_t  s_token_i,
     output pst_deadline_ports_pkg::of_class_t  m_token_o,
     input  logic                               hold_i,
+    input  pst_deadline_ports_pkg::front_t     bound_i,
     output pst_deadline_ports_pkg::decided_t   m_decided_o,
+    output pst_deadline_ports_pkg::front_t     front_o,
     // AXI4 master: bursts of up to a chunk, one id each way
     output pst_axi_pkg::write_req_t            m_axi_write_o,
     input  pst_axi_pkg::write_rsp_t            m_axi_write_i,
@@ -315,12 +318,14 @@ module pst_edfr
   );
 
   pst_deadline_encoder #(
-      .Classes(Classes)
+      .Classes(Classes), .Bounded(Columns > 1)
   ) u_encoder (
       .clk_i, .rst_i, .now_i(now_q),
       .s_head_valid_i(head.valid), .s_head_ready_o(head_ready), .s_head_class_i(class_t'(head.class_)), .s_head_deadline_i(head.deadline),
-      .take_ready_i(take_ready), .take_valid_o(take.valid), .take_drop_o(take.drop), .take_pending_o(), .take_class_o(take_class),
-      .take_deadline_o(), .next_valid_i(next.valid), .next_deadline_i(next.deadline), .pending_class_o(), .first_class_o()
+      .take_ready_i(take_ready), .bound_valid_i(bound_i.valid), .bound_i(bound_i.deadline),
+      .take_valid_o(take.valid), .take_drop_o(take.drop), .take_pending_o(), .take_class_o(take_class),
+      .take_deadline_o(front_o.deadline), .front_valid_o(front_o.valid),
+      .next_valid_i(next.valid), .next_deadline_i(next.deadline), .pending_class_o(), .first_class_o()
   );
 
   logic unused_bits;    // above the widths of classes, numbers and counts

@@ -15,6 +15,7 @@ module pst_edfr_gather
     parameter int unsigned Classes       = 64,     // 2..256
     parameter int unsigned Columns       = 8,      // 2, 4, 8
     parameter int unsigned Rows          = 4096,   // a power of two: rows that are decided and have not left
+    parameter int unsigned Ahead         = 0,      // rows that are decided ahead, half of them in any order; 0: all
     parameter int unsigned MaxFrameBytes = 9600,   // 64..65535
     parameter int unsigned HoldLatency   = 0,      // registers between hold_o and columns and from there to s_decided, together
     parameter int unsigned Waiting       = 128,    // frames of a column that are decided and have not come
@@ -26,6 +27,7 @@ module pst_edfr_gather
     input  time_t                              now_i,                 // this cycle's number
     // decisions of the columns
     output logic                               hold_o,                // none to send is to be taken
+    output logic                               ordered_o,             // none that is later than another column has at hand
     input  logic [Columns-1:0]                 s_decided_valid_i,
     input  logic [Columns-1:0][ClassWidth-1:0] s_decided_class_i,
     input  logic [Columns-1:0][10:0]           s_decided_segments_i,  // of 64 byte
@@ -104,9 +106,9 @@ module pst_edfr_gather
   logic pad, padded;
 
   pst_edfr_positions #(
-      .Columns(Columns), .Rows(Rows), .MaxSegments(MaxSegments), .HoldLatency(HoldLatency)
+      .Columns(Columns), .Rows(Rows), .Ahead(Ahead), .MaxSegments(MaxSegments), .HoldLatency(HoldLatency)
   ) u_positions (
-      .clk_i, .rst_i, .hold_o,
+      .clk_i, .rst_i, .hold_o, .ordered_o,
       .s_decided_valid_i, .s_decided_segments_i,
       .m_give_valid_o(give_valid), .m_give_position_o(give_position), .m_give_segments_o(give_segments),
       .next_o(next), .out_row_i(out_row_q), .pad_i(pad), .padded_o(padded)

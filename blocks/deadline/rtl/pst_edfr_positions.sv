@@ -4,12 +4,14 @@
 // Positions are counted modulo twice the window. Frames of one cycle follow each other in the order of the columns, which never matters
 // within a class: its frames of one cycle are of one column. A row that is not full and that nothing else stands before is filled up with
 // nothing (pad_i): so what is decided leaves without waiting for more. Decisions are held while less is free than those on their way may
-// take: what is given never reaches over what has not left.
+// take: what is given never reaches over what has not left. They are held, too, while Ahead rows are decided; that may be passed by what
+// is on its way.
 //
 // Throughput: a frame of each column per cycle. Latency: 3 cycles from s_decided to m_give, 4 to next_o. Reset: all is forgotten.
 module pst_edfr_positions #(
     parameter int unsigned Columns     = 8,      // segments of a row, and columns: 2, 4, 8
     parameter int unsigned Rows        = 4096,   // of the window, a power of two
+    parameter int unsigned Ahead       = 0,      // rows that are decided ahead, half of them in any order; 0: as many as there is room for
     parameter int unsigned MaxSegments = 150,    // of a frame
     parameter int unsigned HoldLatency = 0,      // registers between hold_o and columns, and between columns and s_decided, together
     localparam int unsigned LaneWidth     = $clog2(Columns),
@@ -19,6 +21,7 @@ module pst_edfr_positions #(
     input  logic                                  clk_i,
     input  logic                                  rst_i,
     output logic                                  hold_o,
+    output logic                                  ordered_o,    // half of Ahead is decided: columns are to decide in one order
     input  logic [Columns-1:0]                    s_decided_valid_i,
     input  logic [Columns-1:0][10:0]              s_decided_segments_i,
     // a frame's first position, and its segments
@@ -77,13 +80,14 @@ module pst_edfr_positions #(
 
   // ---- Positions ----
   position_t next_q, used;
-  logic hold_q, pad;
+  logic hold_q, ordered_q, pad;
 
   assign pad               = pad_i && total_q == '0;
   assign padded_o          = pad;
   assign used              = next_q - {out_row_i, LaneWidth'(0)};
   assign next_o            = next_q;
   assign hold_o            = hold_q;
+  assign ordered_o         = ordered_q;
   assign m_give_valid_o    = offered_q;
   assign m_give_segments_o = segments_q2;
 
@@ -92,11 +96,13 @@ module pst_edfr_positions #(
   end
 
   always_ff @(posedge clk_i) begin
-    next_q <= pad ? {next_q[PositionWidth-1:LaneWidth] + 1'b1, LaneWidth'(0)} : next_q + position_t'(total_q);
-    hold_q <= 32'(used) + Margin > Window;
+    next_q    <= pad ? {next_q[PositionWidth-1:LaneWidth] + 1'b1, LaneWidth'(0)} : next_q + position_t'(total_q);
+    hold_q    <= 32'(used) + Margin > Window || (Ahead != 0 && 32'(used) >= Ahead * Columns);
+    ordered_q <= Ahead != 0 && 2 * 32'(used) >= Ahead * Columns;
     if (rst_i) begin
-      next_q <= '0;
-      hold_q <= 1'b0;
+      next_q    <= '0;
+      hold_q    <= 1'b0;
+      ordered_q <= 1'b0;
     end
   end
 

@@ -7,6 +7,8 @@
 //
 // Frames of a class go to the columns in runs of RunFrames, and leave in the same order: a token for each class travels around the columns.
 //
+// With GatherAhead a column decides on no frame that is later than what another column has at hand, once half of that is decided.
+//
 // Throughput: a word per cycle in and out, as far as columns are equally busy. Order: FIFO in a class; by deadline among the heads that each
 //             column may decide on. Ordered = 0: columns are ports by themselves, each with a segment of the words out (for measuring).
 // Conservation: each frame in is one of m_* (sent), ev_* or inside; a class's counts are sums over columns and segments.
@@ -31,6 +33,7 @@ module pst_edfr_wide
     parameter int unsigned              DealLists      = 1024,     // of these, those of which a column has to read, a power of two
     parameter int unsigned              DealRecords    = 512,      // words that wait for the end of a frame, a power of two
     parameter int unsigned              GatherRows     = 4096,     // words between decision and output, a power of two
+    parameter int unsigned              GatherAhead    = 0,        // of these so many are decided ahead, half of them in any order; 0: all
     parameter int unsigned              StoreBeats     = 512,      // of frames at the door of a column, a power of two
     parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; 2 * Classes and more
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
@@ -184,7 +187,8 @@ module pst_edfr_wide
   logic [Columns-1:0] decided_valid, out_void;
   logic [Columns-1:0][ClassWidth-1:0] decided_class;
   logic [Columns-1:0][10:0] decided_segments;
-  logic hold;
+  pst_deadline_ports_pkg::front_t [Columns-1:0] front, others;
+  logic hold, ordered;
 
   for (genvar c = 0; c < Columns; c++) begin : g_column
     pst_deadline_ports_pkg::frame_out_t out;
@@ -206,7 +210,8 @@ module pst_edfr_wide
         }),
         .s_ready_o(in_ready[c]), .limit_i('0), .m_o(out), .m_ready_i(out_ready[c]),
         .column_i(3'(Ordered ? c : 0)), .s_token_i(Ordered ? token[(c + Columns - 1) % Columns] : '0), .m_token_o(token[c]),
-        .hold_i(hold_i || (Ordered && hold)), .m_decided_o(decided),
+        .hold_i(hold_i || (Ordered && hold)), .bound_i('{valid: ordered && others[c].valid, deadline: others[c].deadline}),
+        .m_decided_o(decided), .front_o(front[c]),
         .m_axi_write_o(m_axi_write_o[c]), .m_axi_write_i(m_axi_write_i[c]),
         .m_axi_read_o(m_axi_read_o[c]), .m_axi_read_i(m_axi_read_i[c]),
         .ev_refused_o(refused[c]), .ev_fate_o(ev_taken_o[c]), .ev_expired_o(ev_expired_o[c]), .ev_late_o(ev_late_o[c]),
@@ -239,10 +244,16 @@ module pst_edfr_wide
     logic gathering;
     logic [Columns-1:0][15:0] overdue_bytes, overdue_user;
 
+    pst_edfr_bound #(
+        .Columns(Columns)
+    ) u_bound (
+        .clk_i, .rst_i, .front_i(front), .others_o(others)
+    );
+
     pst_edfr_gather #(
-        .Classes(Classes), .Columns(Columns), .Rows(GatherRows), .MaxFrameBytes(MaxFrameBytes), .Waiting(2 * Decided)
+        .Classes(Classes), .Columns(Columns), .Rows(GatherRows), .Ahead(GatherAhead), .MaxFrameBytes(MaxFrameBytes), .Waiting(2 * Decided)
     ) u_gather (
-        .clk_i, .rst_i, .now_i(now[0]), .hold_o(hold),
+        .clk_i, .rst_i, .now_i(now[0]), .hold_o(hold), .ordered_o(ordered),
         .s_decided_valid_i(decided_valid), .s_decided_class_i(decided_class), .s_decided_segments_i(decided_segments),
         .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
         .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
@@ -268,6 +279,8 @@ module pst_edfr_wide
 
     assign sending_o          = sending != '0;
     assign hold               = 1'b0;
+    assign ordered            = 1'b0;
+    assign others             = '0;
     assign m_valid_o          = out_valid != '0;
     assign out_ready          = {Columns{m_ready_i}};
     assign ev_overdue_o       = '0;
@@ -285,7 +298,7 @@ module pst_edfr_wide
     end
 
     logic unused;
-    assign unused = &{1'b0, hold, decided_valid, decided_class, decided_segments, out_void};
+    assign unused = &{1'b0, hold, front, decided_valid, decided_class, decided_segments, out_void};
   end
 
 `ifndef SYNTHESIS

@@ -37,7 +37,7 @@ class Twin:
             setattr(ports, name, bool(value) if isinstance(getattr(ports, name), bool) else value)
         settings.port = ports
         wide = {"columns": "Columns", "deal_rows": "DealRows", "deal_lists": "DealLists", "deal_records": "DealRecords",
-                "gather_rows": "GatherRows"}  # fmt: skip
+                "gather_rows": "GatherRows", "gather_ahead": "GatherAhead"}  # fmt: skip
         for name, parameter in wide.items():
             setattr(settings, name, get(parameter, getattr(settings, name)))
         self.class_width = max(1, (ports.classes - 1).bit_length())
@@ -224,7 +224,7 @@ async def any_words(dut) -> None:
         assert twin.sent[name] > 50, f"the test does not see {name}"
 
 
-MEDIUM = {**port.SMALL, "Columns": 4, "RunFrames": 8, "Classes": 5, "ChunkBeats": 16, "TickCycles": 150, "Lines": 8}
+MEDIUM = {**port.SMALL, "Columns": 4, "GatherAhead": 40, "RunFrames": 8, "Classes": 5, "ChunkBeats": 16, "TickCycles": 150, "Lines": 8}
 
 
 # Fewer lists a column, so that little may be on the way to each of them.

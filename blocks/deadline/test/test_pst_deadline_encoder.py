@@ -58,8 +58,9 @@ class Bench:
         self.dut, self.rng = dut, rng
         self.count, self.patience = parameter("Classes", 64), parameter("Patience", 4)
         self.model = models.EdfrEncoder(self.patience)
+        self.bounds = False
         self.restart(0)
-        self.counts = dict.fromkeys(("taken", "dropped", "followed", "waited", "stalled"), 0)
+        self.counts = dict.fromkeys(("taken", "dropped", "followed", "waited", "stalled", "bounded", "within"), 0)
 
     def restart(self, now: int) -> None:
         self.model.reset()
@@ -69,8 +70,26 @@ class Bench:
         self.now, self.age, self.waited = now, 0, 0
 
     def idle(self) -> None:
-        for name in ("s_head_valid", "s_head_class", "s_head_deadline", "take_ready", "next_valid", "next_deadline", "now"):
+        for name in (
+            "s_head_valid",
+            "s_head_class",
+            "s_head_deadline",
+            "take_ready",
+            "bound_valid",
+            "bound",
+            "next_valid",
+            "next_deadline",
+            "now",
+        ):
             getattr(self.dut, f"{name}_i").value = 0
+
+    def bound(self) -> int | None:
+        """The earliest deadline of others: near that of some head that stands here, or of none."""
+        if not parameter("Bounded", 0):
+            return None
+        if not self.bounds or not self.standing or self.rng.random() < 0.5:
+            return None
+        return (self.rng.choice(list(self.standing.values()))[0] + self.rng.choice((-1, 0, 0, 1))) & MASK
 
     async def cycle(self, appears: float, ready: float) -> None:
         """`appears`: chance that the head of a class appears; `ready`: that the output takes a frame."""
@@ -80,8 +99,10 @@ class Bench:
             class_ = self.classes.chosen()
             if class_ not in self.standing:
                 self.offered = (class_, self.classes.deadline(self.now))
-        take_ready = rng.random() < ready
+        take_ready, bound = rng.random() < ready, self.bound()
         dut.now_i.value, dut.take_ready_i.value = self.now, take_ready
+        ignored = not parameter("Bounded", 0) and rng.random() < 0.5
+        dut.bound_valid_i.value, dut.bound_i.value = bound is not None or ignored, rng.getrandbits(32) if bound is None else bound
         dut.s_head_valid_i.value = self.offered is not None
         if self.offered:
             dut.s_head_class_i.value, dut.s_head_deadline_i.value = self.offered
@@ -90,7 +111,7 @@ class Bench:
         # The decision, in plain arithmetic: the earliest of all that stand, of equal ones the oldest.
         where = f"cycle {self.age}, now {self.now:#x}"
         valid, class_ = bool(int(dut.take_valid_o.value)), int(dut.take_class_o.value)
-        expected = self.model.decide(self.now, take_ready)
+        expected = self.model.decide(self.now, take_ready, bound)
         assert valid == (expected is not None), f"{where}: taken {valid}, model {expected is not None}"
         first = min(self.standing, key=lambda c: (sign(self.standing[c][0] - self.now), self.standing[c][1]), default=None)
         held = self.waited == self.patience
@@ -98,8 +119,14 @@ class Bench:
             assert not valid, f"{where}: taken of nothing, or while a head must be let in"
         else:
             over = sign(self.now - self.standing[first][0]) > 0
-            assert valid == (take_ready or over), f"{where}: the earliest, class {first}, is over: {over}, ready: {take_ready}"
+            later = bound is not None and sign(self.standing[first][0] - bound) > 0
+            may = take_ready and not later
+            assert valid == (may or over), f"{where}: the earliest, class {first}, is over: {over}, ready: {take_ready}, later: {later}"
+            assert int(dut.take_deadline_o.value) == self.standing[first][0], f"{where}: the earliest is class {first}"
             self.counts["stalled"] += not valid
+            self.counts["bounded"] += take_ready and not valid
+            self.counts["within"] += bound is not None and valid and not over
+        assert bool(int(dut.front_valid_o.value)) == (first is not None and sign(self.now - self.standing[first][0]) <= 0), where
         following = None
         if valid:
             drop, deadline = bool(int(dut.take_drop_o.value)), int(dut.take_deadline_o.value)
@@ -158,13 +185,15 @@ async def always_the_earliest(dut) -> None:
         await reset(dut)
         bench.restart(rng.choice((0, 2**32 - 100, 2**31 - 100, rng.getrandbits(32))))
         bench.classes.regime = regime
+        bench.bounds = number % 2 == 0
         appears = {"sparse": 0.05, "late": 1.0, "alone": 1.0}.get(regime, rng.choice((0.3, 1.0)))
         for _ in range(max(250, 2 * bench.count)):
             await bench.cycle(appears, {"stalled": 0.1}.get(regime, rng.choice((1.0, 1.0, 0.7))))
         if number % 2:
             await bench.drain()
     print(bench.counts)
-    assert min(bench.counts.values()) > 20, f"the run did not try everything: {bench.counts}"
+    tried = {name: count for name, count in bench.counts.items() if parameter("Bounded", 0) or name not in ("bounded", "within")}
+    assert min(tried.values()) > 20, f"the run did not try everything: {bench.counts}"
 
 
 @cocotb.test()
@@ -213,10 +242,13 @@ async def a_head_gets_in(dut) -> None:
     assert 100 - (bench.counts["taken"] - taken) <= 100 // (bench.patience + 1) + 1
 
 
-@pytest.mark.parametrize("classes, patience", [(3, 4), (16, 1), (64, 4), pytest.param(256, 4, marks=pytest.mark.slow)])
-def test_pst_deadline_encoder(classes: int, patience: int) -> None:
+CASES = [(3, 4, 1), (16, 1, 1), (64, 4, 0), pytest.param(256, 4, 1, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("classes, patience, bounded", CASES, ids=["3-4", "16-1", "64-4", "256-4"])
+def test_pst_deadline_encoder(classes: int, patience: int, bounded: int) -> None:
     from penstock.engine import engine
 
     engine.build()
-    parameters = {"Classes": classes, "Patience": patience}
+    parameters = {"Classes": classes, "Patience": patience, "Bounded": bounded}
     run_module("deadline", "pst_deadline_encoder", parameters, sources=[BLOCKS / "deadline" / "rtl" / "pst_deadline_encoder.sv"])

@@ -62,6 +62,7 @@ class Bench:
         self.out: list[tuple[Frame, bytearray] | None] = [None] * (self.columns if self.apart else 1)
         self.held: list[tuple | None] = [None] * len(self.out)
         self.count = dict.fromkeys(("in", "sent", "skipped", "lost", "segments", "words", *EVENTS), 0)
+        self.order: list[int] = []  # classes of the frames that left
         self.setting: tuple[int, int] | None = None
 
     def idle(self) -> None:
@@ -230,6 +231,7 @@ class Bench:
         if at("last", 1):
             assert bytes(data) == frame.data, f"class {frame.class_id}: another frame comes out, {len(data)} byte for {len(frame.data)}"
             self.out[stream] = None
+            self.order.append(frame.class_id)
             self.count["sent"] += 1
 
     async def run(self, cycles: int) -> None:

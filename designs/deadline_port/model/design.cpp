@@ -124,6 +124,7 @@ std::shared_ptr<const DeviceKind> deadline_port_kind(Table& device, Environment&
         settings.deal_lists = power("deal_lists", 2, 1 << 20);
         settings.deal_records = power("deal_records", 8, 1 << 20);
         settings.gather_rows = power("gather_rows", 2, 1 << 20);
+        settings.gather_ahead = number("gather_ahead", 0, settings.gather_rows);
     }
     for (Table& memory : device.tables("memories")) {
         environment.memories.push_back(memory_of_job(memory));

@@ -26,7 +26,8 @@ struct DeadlinePortSettings {
     std::uint32_t min_frame_bytes = 60, max_frame_bytes = 1522, store_beats = 512;
     std::uint32_t tick_cycles = 3662, stamps = 64, default_cycles = 100'000;
     std::uint32_t columns = 1;  // of the wide port; `chunks` are those of all of them
-    std::uint32_t run_frames = 16, deal_rows = 4096, deal_lists = 1024, deal_records = 512, gather_rows = 4096;  // of it alone
+    std::uint32_t run_frames = 16, deal_rows = 4096, deal_lists = 1024, deal_records = 512, gather_rows = 4096,
+                  gather_ahead = 0;  // of it alone
 };
 
 // Frames that were skipped or lost, as the device has told, but not yet which ones: of each class.

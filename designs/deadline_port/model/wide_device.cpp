@@ -25,6 +25,7 @@ EdfrWideSettings inside_wide(const DeadlinePortSettings& s) {
     wide.deal_lists = s.deal_lists;
     wide.deal_records = s.deal_records;
     wide.gather_rows = s.gather_rows;
+    wide.gather_ahead = s.gather_ahead;
     EdfrSettings& port = wide.port;
     port.classes = s.classes;
     port.class_from_user = s.class_from_user;

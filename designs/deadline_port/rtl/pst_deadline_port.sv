@@ -216,7 +216,7 @@ module pst_deadline_port
           valid: port_valid, data: port_data, bytes_last: port_bytes_last, last: port_last, bad: port_bad, class_: 8'(port_class),
           user: port_user, arrived: '0
       }),
-      .s_ready_o(port_ready), .column_i('0), .s_token_i('0), .m_token_o(), .hold_i(stop), .m_decided_o(),
+      .s_ready_o(port_ready), .column_i('0), .s_token_i('0), .m_token_o(), .bound_i('0), .hold_i(stop), .m_decided_o(), .front_o(),
       .m_o(out), .m_ready_i(m_axis_i.tready),
       .m_axi_write_o(write_req), .m_axi_write_i(write_rsp), .m_axi_read_o(read_req), .m_axi_read_i(read_rsp),
       .ev_refused_o(refused), .ev_fate_o(fate), .ev_expired_o(expired), .ev_late_o(late), .ev_passed_o(passed),

@@ -29,6 +29,7 @@ module pst_deadline_wide
     parameter int unsigned DealLists     = 1024,         // of these, those of which a column has to read, a power of two
     parameter int unsigned DealRecords   = 512,          // words that wait for the end of a frame, a power of two
     parameter int unsigned GatherRows    = 4096,         // words between decision and output, a power of two
+    parameter int unsigned GatherAhead   = 256,          // of these so many are decided ahead, half of them in any order; 0: all
     parameter int unsigned StoreBeats    = 512,          // of frames at the door of a column, a power of two
     parameter int unsigned TickCycles    = 3662,         // between two time stamps of a class; 2 * Classes and more
     parameter int unsigned Stamps        = 64,           // time stamps of each class, 2..65535
@@ -153,8 +154,8 @@ module pst_deadline_wide
   pst_edfr_wide #(
       .Columns(Columns), .RunFrames(RunFrames), .Classes(Classes), .ClassFromUser(ClassFromUser), .ChunkBeats(ChunkBeats), .Chunks(Chunks),
       .Places(Places), .Lines(Lines), .Reads(Reads), .Writes(Writes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes),
-      .DealRows(DealRows), .DealLists(DealLists), .DealRecords(DealRecords), .GatherRows(GatherRows), .StoreBeats(StoreBeats),
-      .TickCycles(TickCycles), .Stamps({Classes{16'(Stamps)}}), .DefaultCycles(DefaultCycles)
+      .DealRows(DealRows), .DealLists(DealLists), .DealRecords(DealRecords), .GatherRows(GatherRows), .GatherAhead(GatherAhead),
+      .StoreBeats(StoreBeats), .TickCycles(TickCycles), .Stamps({Classes{16'(Stamps)}}), .DefaultCycles(DefaultCycles)
   ) u_port (
       .clk_i, .rst_i, .init_done_o(port_done), .now_o,
       .set_dscp_valid_i(dscp_valid), .set_dscp_i(dscp), .set_dscp_class_i(dscp_class),
