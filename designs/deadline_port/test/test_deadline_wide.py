@@ -172,6 +172,7 @@ def test_a_configuration_with_columns_that_do_not_fit_is_refused() -> None:
         ({"deal_records": 32}, "deal_records is 32; two frames of max_frame_bytes need 48 at least"),
         ({"deal_rows": 32}, "deal_rows is 32; it must be at least deal_records, 64"),
         ({"gather_rows": 128}, "gather_rows is 128; frames of max_frame_bytes need 146 at least"),
+        ({"gather_ahead": 257}, "gather_ahead is 257; it must be at most gather_rows, 256"),
         ({"chunks": 64}, "chunks is 64; 3 classes and the longest frame need 96 at least"),
     ):
         with pytest.raises(Exception, match=words):
