@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -158,6 +159,20 @@ for _ in range(8):
     for library, size in used:
         assert library.stat().st_size == size, library
 """
+
+
+def test_what_is_built_within_a_build_counts_once(tmp_path: Path) -> None:
+    """And what two threads build at the same time; what is built is never more than the process has used."""
+    began, built = paths.cpu_seconds(), paths.building_seconds()
+
+    def work(name: str) -> None:
+        with paths.alone_in(tmp_path / name), paths.alone_in(tmp_path / f"{name} within"):
+            sum(range(10_000_000))
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(work, ["one", "other"]))
+    used, built = paths.cpu_seconds() - began, paths.building_seconds() - built
+    assert 0.5 * used < built <= used
 
 
 def test_processes_that_build_use_and_remove_at_once(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import resource
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -112,15 +113,31 @@ def is_plain(path: Path) -> bool:
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
     """Make `folder`, and let no other process that asks for the same work there meanwhile. Raises UserError where it cannot be written."""
-    with _lock_of(folder):
-        begin = cpu_seconds()
-        try:
-            yield
-        finally:
-            _building[0] += cpu_seconds() - begin
+    with _lock_of(folder), _building():
+        yield
 
 
-_building = [0.0]
+_built = 0.0  # CPU seconds
+_building_now = 0  # calls inside of `alone_in`, which may be one in the other, and in several threads
+_building_since = 0.0
+_building_lock = threading.Lock()
+
+
+@contextmanager
+def _building() -> Iterator[None]:
+    """Count the CPU time of this process while anything is built, once however much is built at the same time."""
+    global _built, _building_now, _building_since
+    with _building_lock:
+        if not _building_now:
+            _building_since = cpu_seconds()
+        _building_now += 1
+    try:
+        yield
+    finally:
+        with _building_lock:
+            _building_now -= 1
+            if not _building_now:
+                _built += cpu_seconds() - _building_since
 
 
 def _lock_of(folder: Path) -> TextIO:
@@ -156,7 +173,7 @@ def cpu_seconds() -> float:
 
 def building_seconds() -> float:
     """Return how much of that was spent inside of `alone_in`: what is built once."""
-    return _building[0]
+    return _built
 
 
 def _take(lock: int, folder: Path) -> None:

@@ -28,7 +28,7 @@ PREFIX_BYTES = 4
 LINE = 64
 
 
-@pytest.mark.parametrize("config", [CONFIG, BESIDE], ids=lambda config: config.name)
+@pytest.mark.parametrize("config", [CONFIG, pytest.param(BESIDE, marks=pytest.mark.slow)], ids=lambda config: config.name)
 def test_access_edge(config: Config) -> None:
     run_module("access_edge", config.module, sources=[*configs.sources(config), *configs.write_generated(config, BUILD / "wrappers")])
 

@@ -45,7 +45,12 @@ def test_an_aqm_keeps_the_full_rate(aqm: str, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    "more", [[], ["--set", "aqm=codel"], ["--set", "aqm=codel", "--set", "levels=4"]], ids=["alone", "codel", "hierarchy"]
+    "more",
+    [
+        pytest.param([], id="alone", marks=pytest.mark.slow),
+        pytest.param(["--set", "aqm=codel"], id="codel"),
+        pytest.param(["--set", "aqm=codel", "--set", "levels=4"], id="hierarchy"),
+    ],
 )
 def test_flow_queues_keep_the_contract(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """0.68 packets a cycle in and out through flow queues, CoDel by flow and a hierarchy; at most 48 cycles when idle. Each

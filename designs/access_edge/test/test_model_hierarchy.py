@@ -548,7 +548,7 @@ def test_counters_by_node_and_class(name: str) -> None:
     ("name", "settings"),
     [
         pytest.param("fair_shares", [], marks=SLOW),
-        ("hostile_subscriber", []),
+        pytest.param("hostile_subscriber", [], marks=SLOW),
         pytest.param("handover", [], marks=SLOW),
         pytest.param("household", ["duration=500 ms"], marks=SLOW),
         ("greedy_queue", ["duration=300 ms"]),

@@ -24,7 +24,7 @@ def test_a_packet_every_cycle(queues: int) -> None:
 
 
 def test_settings_pauses_and_resets() -> None:
-    counts = soak(16, 20, operations=300_000, idle=100, settings=3, resets=20)
+    counts = soak(16, 20, operations=150_000, idle=100, settings=3, resets=10)
     assert min(counts["marked"], counts["dropped"], counts["unlucky"], counts["downs"]) > 500
 
 
