@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Cells of ECP5 at the pins and the PLL: ports for synthesis, what they do for simulation.
 //
-// In simulation a delay is none, the PLL passes its clock on (the test gives it 125 MHz) and halves it, and an input cell shows the two halves of a
-// cycle at the rising edge that ends it, as the device does.
+// In simulation a delay is none, the PLL passes its clock on (the test gives it 125 MHz) and halves it, and an input cell shows the two halves
+// of a cycle at the rising edge that ends it, as the device does.
 
 (* blackbox *)
 module DELAYG #(
@@ -70,7 +70,7 @@ module EHXPLLL #(
 );
 endmodule
 `else
-module versa_ecp5_pll (
+module bridge_pll (
     input  logic clkin,
     output logic clkout0,
     output logic clkout1,

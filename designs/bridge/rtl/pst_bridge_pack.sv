@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Bytes of frames to words of eight; behind each frame a word that says about it: length, VLAN, bucket of its flow.
+// Pairs of bytes of frames to words of eight; behind each frame a word that says about it: length, VLAN, bucket of its flow.
 //
-// Latency 1 cycle from the eighth byte of a word or the last one of a frame; 5 cycles from there to the word about it. One byte per cycle
-// within a frame; the next frame's first byte is taken 6 cycles after a last one. The order is kept. Reset forgets the frame inside;
+// Latency 1 cycle from the fourth pair of a word or the last one of a frame; 6 cycles from there to the word about it. One pair per cycle
+// within a frame; the next frame's first pair is taken 7 cycles after a last one. The order is kept. Reset forgets the frame inside;
 // nothing is taken in the 1,024 cycles behind it.
 module pst_bridge_pack
   import pst_bridge_pkg::in_word_t, pst_bridge_pkg::about_t;
@@ -11,10 +11,11 @@ module pst_bridge_pack
 ) (
     input  logic       clk_i,
     input  logic       rst_i,
-    // frames, byte by byte
+    // frames, two bytes at a time, the first one in the low bits; all pairs are whole but the last one of a frame
     input  logic       s_valid_i,
     output logic       s_ready_o,
-    input  logic [7:0] s_data_i,
+    input  logic [15:0] s_data_i,
+    input  logic       s_whole_i,
     input  logic       s_last_i,
     // words
     output logic       m_valid_o,
@@ -30,8 +31,8 @@ module pst_bridge_pack
 
   state_e state_q;
   logic word_q, take, found, init_done;    // a word is on offer
-  logic [2:0] count_q;                     // bytes of the word that is gathered
-  logic [7:0][7:0] data_q;
+  logic [1:0] count_q;                     // pairs of the word that is gathered
+  logic [3:0][15:0] data_q;
   about_t about_q;
   logic [11:0] vlan;
   pst_fq_pkg::bucket_t bucket;
@@ -39,7 +40,7 @@ module pst_bridge_pack
   pst_bridge_headers #(
       .Seed(Seed)
   ) u_headers (
-      .clk_i, .rst_i, .valid_i(take), .data_i(s_data_i), .last_i(s_last_i),
+      .clk_i, .rst_i, .valid_i(take), .data_i(s_data_i), .whole_i(s_whole_i), .last_i(s_last_i),
       .found_o(found), .vlan_o(vlan), .bucket_o(bucket), .init_done_o(init_done)
   );
 
@@ -52,9 +53,9 @@ module pst_bridge_pack
     if (m_ready_i) word_q <= 1'b0;
     if (take) begin
       data_q[count_q] <= s_data_i;
-      count_q         <= s_last_i ? '0 : count_q + 3'd1;
-      word_q          <= s_last_i || count_q == 3'd7;
-      about_q.len     <= about_q.len + 1'b1;
+      count_q         <= s_last_i ? '0 : count_q + 2'd1;
+      word_q          <= s_last_i || count_q == 2'd3;
+      about_q.len     <= about_q.len + (s_whole_i ? 2'd2 : 2'd1);
       if (s_last_i) state_q <= Wait;
     end
     if (found) begin

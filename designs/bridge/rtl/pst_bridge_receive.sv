@@ -5,38 +5,43 @@
 // Each frame is written to both stores; at its last byte one of them keeps it and the other forgets it.
 // Dropped and reported by a pulse: a frame that the MAC calls damaged, a short one, a long one, one that finds no room in its store.
 //
-// Latency 4 cycles from the last byte. One byte per cycle in and out. The order within each stream is kept. Reset forgets everything.
+// Latency 4 cycles from the last word. One word per cycle in and out. The order within each stream is kept. Reset forgets everything.
 module pst_bridge_receive #(
+    parameter int unsigned Bytes = 1,            // per cycle, 1, 2 or 4; the first one is in the low bits
     parameter int unsigned LongestBytes = 1536,  // longest frame without FCS, 60 to 2047
     parameter int unsigned Depth = 16384,        // bytes in store, a power of two > LongestBytes
-    parameter int unsigned ControlDepth = 2048   // bytes in the store of control frames, a power of two > LongestBytes
+    parameter int unsigned ControlDepth = 2048,  // bytes in the store of control frames, a power of two > LongestBytes
+    localparam int unsigned CountWidth = Bytes > 1 ? $clog2(Bytes) : 1
 ) (
     input  logic       clk_i,
     input  logic       rst_i,
-    // bytes of the MAC; error counts at the last byte
-    input  logic       s_valid_i,
-    input  logic [7:0] s_data_i,
-    input  logic       s_last_i,
-    input  logic       s_error_i,
+    // words of the MAC; count is the bytes of a word less one, and Bytes - 1 before the last word; error counts at the last word
+    input  logic                  s_valid_i,
+    input  logic [8*Bytes-1:0]    s_data_i,
+    input  logic [CountWidth-1:0] s_count_i,
+    input  logic                  s_last_i,
+    input  logic                  s_error_i,
     // control frames
-    output logic       m_control_valid_o,
-    input  logic       m_control_ready_i,
-    output logic [7:0] m_control_data_o,
-    output logic       m_control_last_o,
+    output logic                  m_control_valid_o,
+    input  logic                  m_control_ready_i,
+    output logic [8*Bytes-1:0]    m_control_data_o,
+    output logic [CountWidth-1:0] m_control_count_o,
+    output logic                  m_control_last_o,
     // all other frames
-    output logic       m_frame_valid_o,
-    input  logic       m_frame_ready_i,
-    output logic [7:0] m_frame_data_o,
-    output logic       m_frame_last_o,
-    // pulses, two cycles after a frame's last byte: it is kept, or is dropped for this reason
-    output logic       kept_o,
-    output logic       damaged_o,
-    output logic       short_o,
-    output logic       long_o,
-    output logic       no_room_o,
+    output logic                  m_frame_valid_o,
+    input  logic                  m_frame_ready_i,
+    output logic [8*Bytes-1:0]    m_frame_data_o,
+    output logic [CountWidth-1:0] m_frame_count_o,
+    output logic                  m_frame_last_o,
+    // pulses, two cycles after a frame's last word: it is kept, or is dropped for this reason
+    output logic                  kept_o,
+    output logic                  damaged_o,
+    output logic                  short_o,
+    output logic                  long_o,
+    output logic                  no_room_o,
     // with a pulse: it is a control frame; its bytes without FCS, of a long one LongestBytes + 1
-    output logic       control_o,
-    output logic [11:0] len_o
+    output logic                  control_o,
+    output logic [11:0]           len_o
 );
 
   localparam int unsigned LeastBytes = 60;
@@ -46,44 +51,64 @@ module pst_bridge_receive #(
     $error("pst_bridge_receive: LongestBytes (%0d) must be %0d to 2047, and less than Depth (%0d) and ControlDepth (%0d)", LongestBytes,
            LeastBytes, Depth, ControlDepth);
   end
-
-  typedef logic [$clog2(LongestBytes+2)-1:0] count_t;
-
-  // Bytes of the frame before this one, up to LongestBytes + 1; all of its address so far is reserved; a store had no room for a byte.
-  count_t count_q;
-  logic reserved_q, lost_frame_q, lost_control_q;
-  logic end_of_frame, too_short, too_long, sound, lost, keep_frame, keep_control;
-  logic frame_room, control_room, reserved_byte;
-
-  // The byte of the cycle before: the FCS is judged in one cycle, and the stores act on it in the next one.
-  logic valid_q, last_q, error_q;
-  logic [7:0] data_q;
-  always_ff @(posedge clk_i) begin
-    valid_q <= s_valid_i && !rst_i;
-    data_q  <= s_data_i;
-    last_q  <= s_last_i;
-    error_q <= s_error_i;
+  if (!(Bytes inside {1, 2, 4})) begin : g_bad_width
+    $error("pst_bridge_receive: Bytes is %0d, must be 1, 2 or 4", Bytes);
   end
 
-  assign end_of_frame = valid_q && last_q;
-  assign too_short    = count_q < count_t'(LeastBytes - 1);
-  assign too_long     = count_q >= count_t'(LongestBytes);
+  typedef logic [$clog2(LongestBytes+Bytes+1)-1:0] len_t;
+
+  typedef struct packed {
+    logic [CountWidth-1:0] count;
+    logic                  last;
+    logic [8*Bytes-1:0]    data;
+  } word_t;
+
+  localparam int unsigned Stored = $bits(word_t) - 32'(Bytes == 1);    // a single byte needs no count
+
+  // All of the frame's address before this word is reserved; how many words that was, up to 6; a store had no room for a word.
+  logic reserved_q, lost_frame_q, lost_control_q;
+  logic [2:0] place_q;
+  logic end_of_frame, too_short, too_long, sound, lost, keep_frame, keep_control;
+  logic frame_room, control_room, reserved_word;
+
+  // The word of the cycle before: the FCS is judged in one cycle, and the stores act on it in the next one. And the bytes of its frame up to
+  // its end; more than LongestBytes are not counted on.
+  logic valid_q, error_q, begins_q;
+  word_t word_q;
+  len_t len_q;
+  always_ff @(posedge clk_i) begin
+    valid_q <= s_valid_i && !rst_i;
+    word_q  <= '{count: s_count_i, last: s_last_i, data: s_data_i};
+    error_q <= s_error_i;
+    if (s_valid_i) begin
+      begins_q <= s_last_i;
+      if (begins_q) len_q <= len_t'(s_count_i) + len_t'(1);
+      else if (!too_long) len_q <= len_q + len_t'(s_count_i) + len_t'(1);
+    end
+    if (rst_i) begins_q <= 1'b1;
+  end
+
+  assign end_of_frame = valid_q && word_q.last;
+  assign too_short    = len_q < len_t'(LeastBytes);
+  assign too_long     = len_q > len_t'(LongestBytes);
   assign sound        = !error_q && !too_short && !too_long;
   assign lost         = reserved_q ? lost_control_q || !control_room : lost_frame_q || !frame_room;
   assign keep_frame   = end_of_frame && sound && !lost && !reserved_q;
   assign keep_control = end_of_frame && sound && !lost && reserved_q;
 
+  logic [Stored-1:0] frame_word, control_word;
+
   always_comb begin
-    reserved_byte = 1'b1;
+    reserved_word = 1'b1;
     for (int unsigned n = 0; n < 6; n++) begin
-      if (count_q == count_t'(n)) reserved_byte = (data_q & (n == 5 ? 8'hf0 : 8'hff)) == Reserved[5-n];
+      if (place_q == 3'(n / Bytes) && (word_q.data[8*(n%Bytes)+:8] & (n == 5 ? 8'hf0 : 8'hff)) != Reserved[5-n]) reserved_word = 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_q) begin
-      if (count_q <= count_t'(LongestBytes)) count_q <= count_q + count_t'(1);
-      reserved_q     <= reserved_q && reserved_byte;
+      if (place_q != 3'd6) place_q <= place_q + 3'd1;
+      reserved_q     <= reserved_q && reserved_word;
       lost_frame_q   <= lost_frame_q || !frame_room;
       lost_control_q <= lost_control_q || !control_room;
     end
@@ -93,9 +118,9 @@ module pst_bridge_receive #(
     long_o    <= end_of_frame && !error_q && too_long;
     no_room_o <= end_of_frame && sound && lost;
     control_o <= reserved_q;
-    len_o     <= 12'(count_q) + 12'(count_q <= count_t'(LongestBytes));
+    len_o     <= too_long ? 12'(LongestBytes + 1) : 12'(len_q);
     if (rst_i || end_of_frame) begin
-      count_q        <= '0;
+      place_q        <= '0;
       reserved_q     <= 1'b1;
       lost_frame_q   <= 1'b0;
       lost_control_q <= 1'b0;
@@ -104,22 +129,25 @@ module pst_bridge_receive #(
   end
 
   pst_ram_fifo #(
-      .Width(9), .Depth(Depth)
+      .Width(Stored), .Depth(Depth / Bytes)
   ) u_frames (
       .clk_i, .rst_i,
-      .s_valid_i(valid_q && !lost_frame_q), .s_ready_o(frame_room), .s_data_i({last_q, data_q}), .s_commit_i(keep_frame),
+      .s_valid_i(valid_q && !lost_frame_q), .s_ready_o(frame_room), .s_data_i(Stored'(word_q)), .s_commit_i(keep_frame),
       .s_rewind_i(end_of_frame && !keep_frame), .s_overrun_o(),
-      .m_valid_o(m_frame_valid_o), .m_ready_i(m_frame_ready_i), .m_data_o({m_frame_last_o, m_frame_data_o})
+      .m_valid_o(m_frame_valid_o), .m_ready_i(m_frame_ready_i), .m_data_o(frame_word)
   );
 
   pst_ram_fifo #(
-      .Width(9), .Depth(ControlDepth)
+      .Width(Stored), .Depth(ControlDepth / Bytes)
   ) u_control (
       .clk_i, .rst_i,
-      .s_valid_i(valid_q && !lost_control_q), .s_ready_o(control_room), .s_data_i({last_q, data_q}), .s_commit_i(keep_control),
+      .s_valid_i(valid_q && !lost_control_q), .s_ready_o(control_room), .s_data_i(Stored'(word_q)), .s_commit_i(keep_control),
       .s_rewind_i(end_of_frame && !keep_control), .s_overrun_o(),
-      .m_valid_o(m_control_valid_o), .m_ready_i(m_control_ready_i), .m_data_o({m_control_last_o, m_control_data_o})
+      .m_valid_o(m_control_valid_o), .m_ready_i(m_control_ready_i), .m_data_o(control_word)
   );
+
+  assign {m_frame_count_o, m_frame_last_o, m_frame_data_o}       = word_t'(frame_word);
+  assign {m_control_count_o, m_control_last_o, m_control_data_o} = word_t'(control_word);
 
 `ifndef SYNTHESIS
   logic ended_q;

@@ -2,6 +2,7 @@
 // What became of the frames of one direction, from its three clocks into one stream of clk_i for the counters; and the state of its PHY.
 //
 // The state of the PHY is sent every 64 cycles of its clock; when none has come for 4,096 cycles of clk_i, the clock is taken to be missing.
+// The clocks may be one and the same.
 // Nothing is lost: frames end so far apart that no store here is full, if s_ready of the stream is low for some cycles at most.
 //
 // Latency:  some 8 cycles. One frame per cycle. The order of frames of different pulses is not kept. Reset forgets what is on its way.
@@ -9,8 +10,15 @@ module pst_bridge_tally
   import pst_pkg::len_t;
   import pst_bridge_pkg::count_t, pst_bridge_pkg::phy_t, pst_bridge_pkg::link_t;
   import pst_bridge_values_pkg::*;
-(
-    // clock of the receiver: pulses of pst_bridge_receive, state of the PHY
+#(
+    parameter int unsigned Bytes = 1,    // to the transmitter per cycle, a power of two
+    localparam int unsigned CountWidth = Bytes > 1 ? $clog2(Bytes) : 1
+) (
+    // clock of the PHY, and what it says of itself
+    input  logic        phy_clk_i,
+    input  logic        phy_rst_i,
+    input  phy_t        phy_i,
+    // clock of the receiver: pulses of pst_bridge_receive
     input  logic        rx_clk_i,
     input  logic        rx_rst_i,
     input  logic        kept_i,
@@ -20,12 +28,12 @@ module pst_bridge_tally
     input  logic        no_room_i,
     input  logic        control_i,
     input  logic [11:0] len_i,
-    input  phy_t        phy_i,
     // clock of the transmitter: what it takes
     input  logic        tx_clk_i,
     input  logic        tx_rst_i,
-    input  logic        sent_i,         // a byte
+    input  logic        sent_i,         // a word
     input  logic        sent_last_i,    // it is a frame's last one
+    input  logic [CountWidth-1:0] sent_count_i,    // its bytes less one, 0 if Bytes is 1
     // clock of the queues: pulses of pst_bridge_queues
     input  logic        clk_i,
     input  logic        rst_i,
@@ -47,56 +55,64 @@ module pst_bridge_tally
   logic [Sources-1:0] valid, ready;
   count_t [Sources-1:0] count;
 
-  // --- clock of the receiver: frames first, the state of the PHY in between
+  // --- clock of the PHY
 
-  typedef struct packed {
-    logic   phy;      // it is the state of the PHY, in the low bits of len
-    count_t count;
-  } received_t;
-
-  received_t received, rx_word;
-  logic ended, phy_due_q, rx_ready, rx_valid;
   logic [5:0] phy_wait_q;
-  phy_t phy_q;
+  logic phy_due_q, phy_ready, phy_valid;
+  phy_t phy_q, phy;
 
-  assign ended = kept_i || damaged_i || short_i || long_i || no_room_i;
-
-  always_comb begin
-    received = '{phy: !ended, count: '{counter: CounterIn, len: ended ? len_t'(len_i) : len_t'(phy_q)}};
-    if (kept_i && control_i) received.count.counter = CounterControl;
-    if (damaged_i) received.count.counter = CounterBadFrame;
-    if (short_i) received.count.counter = CounterRunt;
-    if (long_i) received.count.counter = CounterOversize;
-    if (no_room_i) received.count.counter = CounterNoRoom;
-  end
-
-  always_ff @(posedge rx_clk_i) begin
+  always_ff @(posedge phy_clk_i) begin
     phy_q      <= phy_i;
     phy_wait_q <= phy_wait_q + 6'd1;
     if (phy_wait_q == '1) phy_due_q <= 1'b1;
-    else if (!ended && rx_ready) phy_due_q <= 1'b0;
-    if (rx_rst_i) begin
+    else if (phy_ready) phy_due_q <= 1'b0;
+    if (phy_rst_i) begin
       phy_wait_q <= '0;
       phy_due_q  <= 1'b0;
     end
   end
 
   pst_async_fifo #(
-      .Width($bits(received_t)), .Depth(16)
+      .Width($bits(phy_t)), .Depth(4)
+  ) u_phy (
+      .s_clk_i(phy_clk_i), .s_rst_i(phy_rst_i), .s_valid_i(phy_due_q), .s_ready_o(phy_ready), .s_data_i(phy_q),
+      .m_clk_i(clk_i), .m_rst_i(rst_i), .m_valid_o(phy_valid), .m_ready_i(1'b1), .m_data_o(phy)
+  );
+
+  // --- clock of the receiver
+
+  count_t received;
+  logic ended, rx_ready;
+
+  assign ended = kept_i || damaged_i || short_i || long_i || no_room_i;
+
+  always_comb begin
+    received = '{counter: CounterIn, len: len_t'(len_i)};
+    if (kept_i && control_i) received.counter = CounterControl;
+    if (damaged_i) received.counter = CounterBadFrame;
+    if (short_i) received.counter = CounterRunt;
+    if (long_i) received.counter = CounterOversize;
+    if (no_room_i) received.counter = CounterNoRoom;
+  end
+
+  pst_async_fifo #(
+      .Width($bits(count_t)), .Depth(16)
   ) u_received (
-      .s_clk_i(rx_clk_i), .s_rst_i(rx_rst_i), .s_valid_i(ended || phy_due_q), .s_ready_o(rx_ready), .s_data_i(received),
-      .m_clk_i(clk_i), .m_rst_i(rst_i), .m_valid_o(rx_valid), .m_ready_i(rx_word.phy || ready[0]), .m_data_o(rx_word)
+      .s_clk_i(rx_clk_i), .s_rst_i(rx_rst_i), .s_valid_i(ended), .s_ready_o(rx_ready), .s_data_i(received),
+      .m_clk_i(clk_i), .m_rst_i(rst_i), .m_valid_o(valid[0]), .m_ready_i(ready[0]), .m_data_o(count[0])
   );
 
   // --- clock of the transmitter
 
-  len_t sent_q, tx_len_q;    // bytes of a frame so far; all of them
+  len_t sent_q, sent_d, tx_len_q;    // bytes of a frame so far; all of them
   logic tx_ready, tx_end_q;
+
+  assign sent_d = sent_q + len_t'(sent_count_i) + len_t'(1);
 
   always_ff @(posedge tx_clk_i) begin
     tx_end_q <= sent_i && sent_last_i;
-    tx_len_q <= sent_q + len_t'(1);
-    if (sent_i) sent_q <= sent_last_i ? '0 : sent_q + len_t'(1);
+    tx_len_q <= sent_d;
+    if (sent_i) sent_q <= sent_last_i ? '0 : sent_d;
     if (tx_rst_i) begin
       sent_q   <= '0;
       tx_end_q <= 1'b0;
@@ -115,8 +131,6 @@ module pst_bridge_tally
   logic [4:2] pulse, room;
   len_t [4:2] pulse_len;
 
-  assign valid[0] = rx_valid && !rx_word.phy;
-  assign count[0] = rx_word.count;
   assign count[1].counter = CounterOut;
   assign count[2].counter = CounterNoPage;
   assign count[3].counter = CounterFlowOverflow;
@@ -151,9 +165,9 @@ module pst_bridge_tally
   logic [12:0] silent_q;    // cycles since the state of the PHY came
   always_ff @(posedge clk_i) begin
     if (!silent_q[12]) silent_q <= silent_q + 13'd1;
-    if (rx_valid && rx_word.phy) begin
+    if (phy_valid) begin
       silent_q <= '0;
-      link_o   <= '{clock: 1'b1, phy: phy_t'(rx_word.count.len)};
+      link_o   <= '{clock: 1'b1, phy: phy};
     end else if (silent_q[12]) begin
       link_o <= '0;
     end

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from penstock.designs.bridge.testing.bridge_frames import bucket, drawn, words
+from penstock.designs.bridge.testing.bridge_frames import bucket, drawn, words, words_of
 from penstock.paths import DESIGNS, read_file_list
 from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
 
@@ -29,11 +29,11 @@ def expected(frame: bytes, vlan: int, of_flow: int) -> list[int]:
 async def frames(dut) -> None:
     rng = random.Random(seed())
     dut._log.info(f"PENSTOCK_SEED={seed()}")
-    for name in ("s_valid_i", "s_data_i", "s_last_i", "m_ready_i"):
+    for name in ("s_valid_i", "s_data_i", "s_whole_i", "s_last_i", "m_ready_i"):
         getattr(dut, name).value = 0
     await start(dut)
     table = words(SEED)
-    taken = {"data": dut.s_data_i, "last": dut.s_last_i}
+    taken = {"data": dut.s_data_i, "whole": dut.s_whole_i, "last": dut.s_last_i}
     word = {"word": dut.m_word_o}
     for turn in range(4):
         quick = turn == 0
@@ -43,7 +43,8 @@ async def frames(dut) -> None:
         tasks = [cocotb.start_soon(sink.receive(found))]
         tasks += [cocotb.start_soon(watch_held(dut.clk_i, dut.rst_i, dut.m_valid_o, dut.m_ready_i, word))]
         sent = [drawn(rng) for _ in range(120)]
-        await source.send({"data": byte, "last": int(n == len(frame) - 1)} for frame, _, _ in sent for n, byte in enumerate(frame))
+        pairs = (pair for frame, _, _ in sent for pair in words_of(frame, 2, rng))
+        await source.send({"data": pair["data"], "whole": pair["count"], "last": pair["last"]} for pair in pairs)
         for _ in range(200):
             await FallingEdge(dut.clk_i)
         got = [item["word"] for item in found]

@@ -7,13 +7,18 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 
+from penstock.designs.bridge.testing.bridge_frames import framed, words_of
 from penstock.paths import DESIGNS, read_file_list
-from penstock.testing.testkit import Stream, run_module, seed, start, watch_held
+from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
+
+BYTES = parameter("Bytes", 1)
 
 
-@pytest.mark.parametrize("depth", [64, 256])
-def test_send(depth: int) -> None:
-    run_module("bridge", "pst_bridge_send", {"Depth": depth}, sources=read_file_list(DESIGNS / "bridge" / "rtl" / "bridge.f"))
+@pytest.mark.parametrize(("depth", "width"), [(64, 1), (256, 1), (64, 4), (256, 4)])
+def test_send(depth: int, width: int) -> None:
+    run_module(
+        "bridge", "pst_bridge_send", {"Depth": depth, "Bytes": width}, sources=read_file_list(DESIGNS / "bridge" / "rtl" / "bridge.f")
+    )
 
 
 @cocotb.test()
@@ -22,7 +27,7 @@ async def frames(dut) -> None:
     dut._log.info(f"PENSTOCK_SEED={seed()}")
     names = ("control", "frame")
     for name in names:
-        for key in ("valid", "data", "last"):
+        for key in ("valid", "data", "count", "last"):
             getattr(dut, f"s_{name}_{key}_i").value = 0
     dut.m_ready_i.value = 0
     await start(dut)
@@ -35,7 +40,8 @@ async def frames(dut) -> None:
 
         async def watch(events: list[tuple[str, int]] = events, out: dict[str, list[bytes]] = out) -> None:
             """Note what happens at each edge: the output before the input, which is later seen at the output."""
-            part, begun = bytearray(), False
+            part: list[dict[str, int]] = []
+            begun = False
             while True:
                 await FallingEdge(dut.clk_i)
                 await ReadOnly()
@@ -43,11 +49,11 @@ async def frames(dut) -> None:
                 assert valid or not part, "a gap in a frame"
                 if valid and not begun:
                     begun = True
-                    events.append(("begins", int(dut.m_data_o.value) >> 7))
+                    events.append(("begins", int(dut.m_data_o.value) >> 7 & 1))
                 if valid and ready:
-                    part.append(int(dut.m_data_o.value))
-                    if int(dut.m_last_o.value):
-                        out[names[part[0] >> 7]].append(bytes(part))
+                    part.append({key: int(getattr(dut, f"m_{key}_o").value) for key in ("data", "count", "last")})
+                    if part[-1]["last"]:
+                        out[names[part[0]["data"] >> 7 & 1]] += framed(part, BYTES)
                         part.clear()
                         begun = False
                 for k, name in enumerate(names):
@@ -57,7 +63,7 @@ async def frames(dut) -> None:
 
         sources = {}
         for name in names:
-            fields = {key: getattr(dut, f"s_{name}_{key}_i") for key in ("data", "last")}
+            fields = {key: getattr(dut, f"s_{name}_{key}_i") for key in ("data", "count", "last")}
             share = rng.choice([0.3, 1.0])
             sources[name] = Stream(dut.clk_i, getattr(dut, f"s_{name}_valid_i"), getattr(dut, f"s_{name}_ready_o"), fields, share, rng)
         sink = Stream(dut.clk_i, dut.m_valid_o, dut.m_ready_i, {"data": dut.m_data_o, "last": dut.m_last_o}, rng.choice([0.5, 1.0]), rng)
@@ -65,7 +71,7 @@ async def frames(dut) -> None:
         tasks += [cocotb.start_soon(watch_held(dut.clk_i, dut.rst_i, dut.m_valid_o, dut.m_ready_i, {"data": dut.m_data_o}))]
         jobs = []
         for name in names:
-            items = [{"data": byte, "last": int(n == len(frame) - 1)} for frame in sent[name] for n, byte in enumerate(frame)]
+            items = [word for frame in sent[name] for word in words_of(frame, BYTES, rng)]
             jobs.append(cocotb.start_soon(sources[name].send(items)))
         for job in jobs:
             await job

@@ -106,7 +106,7 @@ async def send(dut, wire: Wire, frame: bytes, error: bool = False) -> None:
 
 async def begin(dut, rng: random.Random) -> Wire:
     dut._log.info(f"PENSTOCK_SEED={seed()}")
-    for name in ("s_valid_i", "s_data_i", "s_last_i", "s_error_i", "m_ready_i"):
+    for name in ("s_valid_i", "s_data_i", "s_count_i", "s_last_i", "s_error_i", "m_ready_i"):
         getattr(dut, name).value = 0
     for name in RESETS:
         getattr(dut, name).value = 1

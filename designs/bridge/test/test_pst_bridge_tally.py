@@ -5,20 +5,25 @@ import random
 from collections import Counter
 
 import cocotb
+import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
 from penstock.hardware.bridge_registers import contract
 from penstock.paths import DESIGNS, read_file_list
-from penstock.testing.testkit import run_module, seed
+from penstock.testing.testkit import parameter, run_module, seed
 
 COUNTERS = contract()["enums"]["counter"]
 RECEIVED = {"damaged": "bad_frame", "short": "runt", "long": "oversize", "no_room": "no_room", "kept": "in"}
 QUEUES = {"no_cell": "no_page", "overflow": "flow_overflow", "codel": "aqm"}
 
 
-def test_tally() -> None:
-    run_module("bridge", "pst_bridge_tally", sources=read_file_list(DESIGNS / "bridge" / "rtl" / "bridge.f"))
+BYTES = parameter("Bytes", 1)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_tally(width: int) -> None:
+    run_module("bridge", "pst_bridge_tally", {"Bytes": width}, sources=read_file_list(DESIGNS / "bridge" / "rtl" / "bridge.f"))
 
 
 async def receiver(dut, rng: random.Random, told: Counter[tuple[int, int]], count: int) -> None:
@@ -42,8 +47,10 @@ async def transmitter(dut, rng: random.Random, told: Counter[tuple[int, int]], c
         while left:
             await FallingEdge(dut.tx_clk_i)
             dut.sent_i.value = sent = int(rng.random() < 0.9)
-            dut.sent_last_i.value = int(left == 1) if sent else rng.randrange(2)
-            left -= sent
+            part = min(left, BYTES)
+            dut.sent_last_i.value = int(left == part) if sent else rng.randrange(2)
+            dut.sent_count_i.value = part - 1 if sent else rng.randrange(BYTES)
+            left -= sent * part
         told[COUNTERS["out"], length] += 1
         await FallingEdge(dut.tx_clk_i)
         dut.sent_i.value = 0
@@ -85,18 +92,28 @@ async def counters(dut, rng: random.Random, found: Counter[tuple[int, int]]) -> 
 async def all_is_counted(dut) -> None:
     rng = random.Random(seed())
     dut._log.info(f"PENSTOCK_SEED={seed()}")
-    for name in (*RECEIVED, *QUEUES, *(f"{pulse}_len" for pulse in QUEUES), "control", "len", "sent", "sent_last", "m_count_ready"):
+    for name in (
+        *RECEIVED,
+        *QUEUES,
+        *(f"{pulse}_len" for pulse in QUEUES),
+        "control",
+        "len",
+        "sent",
+        "sent_last",
+        "sent_count",
+        "m_count_ready",
+    ):
         getattr(dut, f"{name}_i").value = 0
     phy = rng.randrange(16)
     dut.phy_i.value = phy
     clocks = {}
-    for name in ("rx", "tx", ""):
+    for name in ("phy", "rx", "tx", ""):
         period = 16000 if not name else 8000 + rng.randrange(-2, 3)
         getattr(dut, f"{name}{'_' * bool(name)}rst_i").value = 1
         clocks[name] = Clock(getattr(dut, f"{name}{'_' * bool(name)}clk_i"), period, unit="ps", period_high=period // 2)
         clocks[name].start()
     await Timer(200, unit="ns")
-    for name in ("rx_rst_i", "tx_rst_i", "rst_i"):
+    for name in ("phy_rst_i", "rx_rst_i", "tx_rst_i", "rst_i"):
         getattr(dut, name).value = 0
     await Timer(200, unit="ns")
     told: Counter[tuple[int, int]] = Counter()
@@ -112,7 +129,7 @@ async def all_is_counted(dut) -> None:
     dut.phy_i.value = phy ^ 15
     await Timer(1, unit="us")
     assert int(dut.link_o.value) == 16 | phy ^ 15
-    clocks["rx"].stop()
+    clocks["phy"].stop()
     await Timer(4000 * 16, unit="ns")
     assert int(dut.link_o.value) == 16 | phy ^ 15, "a clock that was missing for less than 4,096 cycles"
     await Timer(200 * 16, unit="ns")

@@ -23,6 +23,26 @@ def words(seed: int) -> list[list[list[int]]]:
     return [[half[16 * place : 16 * place + 16] for place in range(64)] for half in found]
 
 
+def words_of(frame: bytes, width: int, rng: random.Random) -> list[dict[str, int]]:
+    """Return a frame as words of `width` bytes; what is behind its end in the last one is random."""
+    parts = [frame[place : place + width] for place in range(0, len(frame), width)]
+    filled = [int.from_bytes(part + rng.randbytes(width - len(part)), "little") for part in parts]
+    return [{"data": data, "count": len(parts[n]) - 1, "last": int(n == len(parts) - 1)} for n, data in enumerate(filled)]
+
+
+def framed(words: list[dict[str, int]], width: int) -> list[bytes]:
+    """Return the frames of words that were read, of `width` bytes; only a last word may have less."""
+    found, part = [], bytearray()
+    for word in words:
+        assert word["last"] or word["count"] == width - 1, word
+        part += word["data"].to_bytes(width, "little")[: word["count"] + 1]
+        if word["last"]:
+            found.append(bytes(part))
+            part.clear()
+    assert not part, "the last frame is not whole"
+    return found
+
+
 def bucket(key: Key, table: list[list[list[int]]]) -> int:
     total = 0
     for place, byte in key:

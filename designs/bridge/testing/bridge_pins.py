@@ -90,7 +90,7 @@ async def transmit_side(dut: Any, phys: list[Phy]) -> None:
     while True:
         halves = []
         for edge in (1, 0):
-            dut.clk100_i.value = edge
+            dut.clk_i.value = edge
             await Timer(2000, unit="ps")
             assert int(dut.rgmii_tx_clk_o.value) == (3 if edge else 0) or not int(dut.phy_run_o.value), "the PHY's clock"
             halves.append((int(dut.rgmii_tx_ctl_o.value), int(dut.rgmii_tx_data_o.value)))
@@ -167,7 +167,7 @@ async def begin(dut: Any, rng: random.Random) -> list[Phy]:
     await Timer(100, unit="ns")
     dut.rst_ni.value = 1
     await Timer(1000, unit="ns")
-    assert int(dut.phy_run_o.value) == 3
+    assert int(dut.phy_run_o.value) == (1 << len(dut.phy_run_o)) - 1
     return phys
 
 

@@ -9,7 +9,7 @@ from penstock.commands import app
 
 @app.command()
 def board(
-    name: Annotated[str, typer.Argument(metavar="BOARD", help="versa_ecp5: the Lattice ECP5 Versa, LFE5UM5G-45F.")],
+    name: Annotated[str, typer.Argument(metavar="BOARD", help="versa_ecp5: the Lattice ECP5 Versa; colorlight_i9: the Colorlight i9.")],
     build: Annotated[bool, typer.Option("--build", help="Synthesise, place, route and pack.")] = False,
     load: Annotated[
         bool, typer.Option("--load", help="Load the bitstream that was built, with --queues or --rates that of queues, over USB.")
@@ -42,23 +42,23 @@ def board(
     if load and json_output and not build:
         raise UserError("--load prints no JSON: leave --json out")
     if port is not None:
-        _talk(port, both, json_output)
+        _talk(port, chosen.baud, both, json_output)
     if build:
         _build(chosen, list(range(1, seeds + 1)), both, queues, json_output)
     if load:
         path = boards.bitstream(chosen, queues or both is not None)
         board_loader.load(name, chosen.cable, path, str(shown(path)), lambda words: typer.echo(words, err=json_output))
     if not (build or load or port is not None):
-        words = f"{name}: {chosen.device}; `./penstock board {name} --build` makes its bitstream"
+        words = f"{name}: {chosen.title}, {chosen.device}; `./penstock board {name} --build` makes its bitstream"
         print(json.dumps({"schema": boards.SCHEMA, "board": name, "device": chosen.device}) if json_output else words)
 
 
-def _talk(port: str, rates: tuple[int, int] | None, json_output: bool) -> None:
+def _talk(port: str, baud: int, rates: tuple[int, int] | None, json_output: bool) -> None:
     import json
 
-    from penstock.hardware import bridge_registers, litex_uart, uart_bus
+    from penstock.hardware import bridge_registers, uart_bus
 
-    device = bridge_registers.Bridge(uart_bus.open_port(port, litex_uart.BAUD))
+    device = bridge_registers.Bridge(uart_bus.open_port(port, baud))
     if rates is not None:
         for direction, bps in enumerate(rates):  # frames from port p leave by the other one
             device.set_rate(direction, bps)

@@ -8,10 +8,9 @@ penstock.hardware.uart_bus, or LiteX's `litex_server`. LiteX's clocks and resets
 from pathlib import Path
 
 NAME = "bridge_uart"
-BAUD = 1_000_000  # of boards
 
 
-def write(path: Path, clock_hz: int, baud: int = BAUD) -> None:
+def write(path: Path, clock_hz: int, baud: int) -> None:
     """Write the module to `path`, for a clock of `clock_hz`."""
     from litex.gen import ClockDomain, LiteXModule, Record, Signal
     from litex.gen.fhdl.verilog import convert
