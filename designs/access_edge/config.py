@@ -19,7 +19,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
-from penstock.designs.access_edge import registers, scheduler
+from penstock.designs.access_edge import registers, scheduler, setting_sizes
 from penstock.designs.access_edge.counter_sizes import BURSTS, CounterMemory
 from penstock.designs.access_edge.flow_sizes import Flows
 from penstock.designs.access_edge.header_sizes import Headers
@@ -137,6 +137,7 @@ class Config(Configuration):
         0, ge=0, le=64, description="Places of the table in which a scan leaves the busiest queues; 0: the device cannot scan."
     )
     node_counters: bool = Field(False, strict=True, description="The device counts by node and class, too; needs `hierarchy`.")
+    setting_profiles: int = Field(0, strict=True, ge=0, le=65_536, description=setting_sizes.DESCRIPTION)
     flows: Flows | None = Field(None, description="Flow queues behind the queues, or false; they need `shaping`.")
     counter_memory: CounterMemory | None = Field(
         None, description="A memory for the counters by queue, but for a part of each on the chip; false or left out: all are on the chip."
@@ -209,6 +210,8 @@ class Config(Configuration):
         if self.flows:
             part = self.aqm_part
             self.flows.check(self.queues, self.shaped, part.shown if part and str(part.sees) != "departures" else None, self.aqm_estimate)
+        if self.setting_profiles:
+            setting_sizes.check(self.setting_profiles, self.queues, self.shaped and not self.flows, self.aqm_part)
         if self.node_counters and not self.hierarchy:
             raise ValueError("node_counters is true, which needs a hierarchy")
         if self.hierarchy:
@@ -394,10 +397,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         settings["headers"] = config.headers.model_dump()
     if config.flows:
         settings["flows"] = config.flows.of_model(config.clock_hz)
-    if config.busiest:
-        settings["busiest"] = config.busiest
-    if config.node_counters:
-        settings["node_counters"] = True
+    settings |= {name: value for name in ("busiest", "node_counters", "setting_profiles") if (value := getattr(config, name))}
     if config.counter_memory:
         settings["counter_memory"] = True
     if config.admission:
@@ -467,6 +467,7 @@ def parameters(config: Config) -> dict[str, str]:
         **({"NodeCounters": "1'b1"} if config.node_counters else {}),
         **({"ShareClasses": str(config.admission.classes)} if config.admission else {}),
         **({"CounterMemory": "1'b1"} if config.counter_memory else {}),
+        **({"SettingProfiles": str(config.setting_profiles)} if config.setting_profiles else {}),
     }
 
 

@@ -32,7 +32,7 @@ from penstock.designs.access_edge.scenario import (
     Setup,
     TcpTraffic,
 )
-from penstock.designs.access_edge.settings import flows, memory_faults, shares
+from penstock.designs.access_edge.settings import flows, memory_faults, profiles, shares
 from penstock.designs.access_edge.settings.queues import (
     BUS_BITS,
     RESET,
@@ -291,6 +291,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     hierarchy_setup, timed = hierarchy.writes(
         scenario, document, config, table, plan.touched, plan.rate_changes, shaper_changes, plan.guarantee_changes, end
     )
+    profiles.check([*writes, *(write[1:] for write in timed)], config, document.fail)
     plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
     if plan.parents:
         own = {"shapers": _shapers(plan, config), "shaper_changes": shaper_changes, "tolerance_cycles": config.tolerance_cycles}

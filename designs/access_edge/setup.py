@@ -9,6 +9,7 @@ from penstock.designs.access_edge import hierarchy, job
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.settings import flows, memory_faults, plain, shares
+from penstock.designs.access_edge.settings.profiles import Kinds
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.designs.access_edge.subscribers import Found, Subscribers
 from penstock.errors import UserError
@@ -34,6 +35,7 @@ class Setup:
         self._subscribers = job.subscribers_of(self._given, document, self.config)
         self._egress_bps = job.line_rate(self._given, document, self.config, "egress")
         self._changed: dict[int, Settings] = {}
+        self._kinds = Kinds(self.config) if self.config.setting_profiles else None
 
     def job(self, library: str | None) -> dict[str, Any]:
         """Return the settings of an engine's session; `library`: of the RTL, None for the model."""
@@ -63,6 +65,8 @@ class Setup:
         else:
             queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
+        if self._kinds and (words := self._kinds.follow(set_up)):
+            self._document.fail(("queues",), f"do not fit: {words}")
         set_up = memory_faults.timeout_writes(self._given.device.memory_timeout, self.config, self._document.fail) + set_up
         set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
         set_up = flows.writes(self._given.device.flow_limit, self.config, self._given.seed, self._document.fail) + set_up
@@ -96,8 +100,12 @@ class Setup:
         if not settings:
             raise UserError(f"queues[{index}]: is empty")
         old = self._changed.get(index) or self._queues.settings(index)
-        self._changed[index] = plain.queue_settings(self.config, settings, ("queues", index), old, self._egress_bps)
-        return self._changed[index].writes(index, self.config)
+        changed = plain.queue_settings(self.config, settings, ("queues", index), old, self._egress_bps)
+        writes = changed.writes(index, self.config)
+        if self._kinds and (words := self._kinds.follow(writes)):
+            raise UserError(f"queues[{index}]: {words}")
+        self._changed[index] = changed
+        return writes
 
     @property
     def keys(self) -> int:

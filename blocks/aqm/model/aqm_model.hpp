@@ -34,6 +34,7 @@ struct AqmSetting {
     static AqmSetting of(std::uint64_t code) {
         return {(code >> (kWordBits + 1) & 1) != 0, (code >> kWordBits & 1) != 0, code & kMostWord};
     }
+    std::uint64_t code() const { return std::uint64_t{enable} << (kWordBits + 1) | std::uint64_t{ecn} << kWordBits | word; }
     // `width` bits of the word from bit `at` on, at most 32.
     std::uint32_t field(unsigned at, unsigned width) const { return static_cast<std::uint32_t>(word >> at & ((1ULL << width) - 1)); }
 };

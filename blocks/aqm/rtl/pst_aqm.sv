@@ -35,7 +35,7 @@ module pst_aqm
     // the packet at the head of this queue may leave
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
-    input  logic [SettingIdWidth-1:0] s_look_setting_i,     // Settings: whose settings count
+    input  logic [SettingIdWidth-1:0] s_look_setting_i,     // Settings: whose settings count; with Estimate two cycles after the look
     // two cycles later: it does, unless the verdict is to drop it
     input  logic                    s_take_valid_i,
     input  logic [   TimeWidth-1:0] s_take_time_i,          // tick in which it was enqueued; Estimate: not read
@@ -75,7 +75,6 @@ module pst_aqm
   if (Estimate) begin : g_estimate
     logic [1:0] look_valid_q, take_valid_q, take_ect_q;
     logic [QueueIdWidth-1:0] look_queue_q[2];
-    logic [SettingIdWidth-1:0] look_setting_q[2];
     backlog_t take_left_q[2];
     len_t take_len_q[2];
 
@@ -97,8 +96,6 @@ module pst_aqm
       take_ect_q      <= {take_ect_q[0], s_take_ect_i};
       look_queue_q[0] <= s_look_queue_i;
       look_queue_q[1] <= look_queue_q[0];
-      look_setting_q[0] <= s_look_setting_i;
-      look_setting_q[1] <= look_setting_q[0];
       take_left_q[0]  <= s_take_left_i;
       take_left_q[1]  <= take_left_q[0];
       take_len_q[0]   <= s_take_len_i;
@@ -107,7 +104,7 @@ module pst_aqm
 
     assign look_valid = look_valid_q[1];
     assign look_queue = look_queue_q[1];
-    assign look_setting = look_setting_q[1];
+    assign look_setting = s_look_setting_i;
     assign take_valid = take_valid_q[1];
     assign take_left  = take_left_q[1];
     assign take_len   = take_len_q[1];

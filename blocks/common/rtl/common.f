@@ -1,5 +1,6 @@
 pst_pkg.sv
 pst_ram_1r1w.sv
+pst_ram_profiled.sv
 pst_ram_write_first.sv
 pst_clear_walk.sv
 pst_ram_modify.sv

@@ -20,6 +20,7 @@ module pst_queue_manager
     parameter bit          ReportLeft = 1'b0,         // m_deq_left_o is made: 24 bits more per queue
     parameter bit          ReportHead = 1'b0,         // m_active_len_o, ev_backlog_o and m_deq_head_o are made: registers, no memory
     parameter bit          Look = 1'b0,               // s_look is answered: registers, no memory
+    parameter int unsigned SettingProfiles = 0,       // profiles that queues have their limits from, see pst_ram_profiled; 0: their own
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
@@ -69,9 +70,10 @@ module pst_queue_manager
     input  logic [QueueIdWidth-1:0]    s_look_queue_i,
     output pst_queue_ports_pkg::head_t m_head_o,
     output pst_queue_ports_pkg::look_t m_look_o,
-    // limits of one queue; taken at once, holds enqueues back for this cycle
+    // limits of one queue, taken at once, or a peek; either holds enqueues back for this cycle
     input  pst_queue_ports_pkg::cfg_t  s_cfg_i,
     input  logic [QueueIdWidth-1:0]    s_cfg_queue_i,
+    output logic [15:0]                cfg_old_o,             // SettingProfiles: one cycle after a peek, the profile that it has; else 0
     // memories are cleared
     output logic                       init_done_o
 );
@@ -130,16 +132,17 @@ module pst_queue_manager
   // --- stage 0: handshake, reads are issued
 
   logic room_q;
-  logic enq_take;
+  logic enq_take, peek;
 
-  assign s_enq_ready_o = room_q && !s_cfg_i.valid;
+  assign s_enq_ready_o = room_q && !s_cfg_i.valid && !peek;
   assign enq_take = s_enq_valid_i && s_enq_ready_o;
+  assign peek     = SettingProfiles != 0 && s_cfg_i.peek;
 
   // A look takes the reads of both sides in a cycle that neither needs.
   logic look_take;
   logic [QueueIdWidth-1:0] enq_queue, deq_queue;
 
-  assign s_look_ready_o = Look && !init && !(s_enq_valid_i && room_q) && !s_deq_valid_i && !s_cfg_i.valid;
+  assign s_look_ready_o = Look && !init && !(s_enq_valid_i && room_q) && !s_deq_valid_i && !s_cfg_i.valid && !peek;
   assign look_take      = s_look_valid_i && s_look_ready_o;
   assign enq_queue      = Look && !(s_enq_valid_i && room_q) ? s_look_queue_i : s_enq_queue_i;
   assign deq_queue      = Look && !s_deq_valid_i ? s_look_queue_i : s_deq_queue_i;
@@ -464,13 +467,14 @@ module pst_queue_manager
       .re_i(1'b1), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
   );
 
-  pst_ram_1r1w #(
-      .Width($bits(limit_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  pst_ram_profiled #(
+      .Width($bits(limit_t)), .Depth(Queues), .Profiles(SettingProfiles), .Style(QueueRamStyle)
   ) u_limit (
       .clk_i,
       .we_i(init || s_cfg_i.valid), .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .profile_i(init ? '0 : s_cfg_i.profile), .fresh_i(init || s_cfg_i.fresh),
       .wdata_i(init ? '1 : {s_cfg_i.limit_packets, s_cfg_i.limit_bytes}),
-      .re_i(1'b1), .raddr_i(enq_queue), .rdata_o(limit_r)
+      .raddr_i(peek ? s_cfg_queue_i : enq_queue), .profile_o(cfg_old_o), .rdata_o(limit_r)
   );
 
   // --- memories of the dequeue side

@@ -2,9 +2,12 @@
 // Bundles at the ports of pst_queue_manager. Members have the names of the signals.
 package pst_queue_ports_pkg;
 
-  // Limits of a queue.
+  // Limits of a queue; with SettingProfiles as those of a profile, which is fresh or has them already.
   typedef struct packed {
     logic                                  valid;
+    logic [15:0]                           profile;
+    logic                                  fresh;
+    logic                                  peek;             // its profile is asked for
     logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
   } cfg_t;

@@ -52,7 +52,8 @@ module pst_schedule_shaped_proof
 
   logic active_ready, active, deq_valid, deq_queue, deq_take, cfg_ready, cfg, ret, drop, sent, init_done;
   logic [31:0] unused_now;
-  logic [20:0] unused_period;
+  pst_schedule_ports_pkg::taken_t unused_taken;
+  pst_schedule_ports_pkg::look_t unused_look;
 
   pst_schedule_shaped #(
       .Queues(Queues), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles), .TimeWidth(TimeWidth),
@@ -62,9 +63,9 @@ module pst_schedule_shaped_proof
       .s_active_valid_i(active_valid_i), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue_i),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret), .s_ret_queue_i(u_dut.r_q[0].queue_id), .s_ret_len_i(len_i), .s_ret_backlogged_i(backlogged_i),
-      .s_drop_i(drop), .m_period_o(unused_period), .credit_i,
-      .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_shaper_i(cfg_i),
-      .s_look_valid_i(look_valid_i), .s_look_queue_i(look_queue_i), .m_look_valid_o(), .m_look_shaper_o(), .deq_ready_i(1'b1),
+      .s_drop_i(drop), .m_taken_o(unused_taken), .credit_i,
+      .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_i('{shaper: cfg_i, default: '0}),
+      .s_look_valid_i(look_valid_i), .s_look_queue_i(look_queue_i), .m_look_o(unused_look), .deq_ready_i(1'b1),
       .now_o(unused_now), .init_done_o(init_done)
   );
 

@@ -2,7 +2,7 @@
 // The scheduler of a device: shaped queues, pass-through, or one of the user's own, chosen at elaboration. Wires, and for the latter the
 // registers that bring what it is told into one order.
 module pst_schedule
-  import pst_pkg::len_t, pst_pkg::LimitBytesWidth, pst_pkg::PeriodWidth, pst_pkg::shaper_cfg_t;
+  import pst_pkg::len_t, pst_pkg::LimitBytesWidth;
 #(
     parameter int unsigned Queues = 64,                                  // >= 2
     parameter bit          Shaping = 1'b1,                               // 0: pass-through, settings are ignored; or OwnScheduler
@@ -17,6 +17,7 @@ module pst_schedule
     parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
     parameter bit          Hierarchy = 1'b0,                             // shaped: packets pass a hierarchy then, one of a queue at a time
     parameter int unsigned DoneDepth = 32,                               // packets through that are not given back by done_credits_o
+    parameter int unsigned SettingProfiles = 0,                          // shaped: profiles of shapers, see pst_ram_profiled; 0: none
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -44,7 +45,7 @@ module pst_schedule
     input  logic [LimitBytesWidth-1:0] s_ret_left_i,     // own: one cycle later, bytes left in the queue
     input  len_t                    s_ret_head_i,        // own: two cycles later, length of the packet behind it
     input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
-    output logic [ PeriodWidth-1:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
+    output pst_schedule_ports_pkg::taken_t m_taken_o,    // shaped: with the answer
     input  logic                    credit_i,            // a packet was taken downstream
     // Hierarchy: with m_deq_take_o, the packet must follow one that is in the hierarchy; only if one cycle before there was room for it
     output logic                    m_ahead_o,
@@ -60,7 +61,7 @@ module pst_schedule
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
-    input  shaper_cfg_t             s_cfg_shaper_i,
+    input  pst_schedule_ports_pkg::cfg_t s_cfg_i,
     // shaped: look at the shaper of one queue, held until the answer; others answer 0 at once
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
@@ -77,13 +78,13 @@ module pst_schedule
     pst_schedule_shaped #(
         .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
         .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .Hierarchy(Hierarchy),
-        .DoneDepth(DoneDepth), .QueueRamStyle(QueueRamStyle)
+        .DoneDepth(DoneDepth), .SettingProfiles(SettingProfiles), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (
         .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
-        .deq_ready_i, .s_ret_valid_i, .s_ret_queue_i, .s_ret_len_i, .s_ret_backlogged_i, .s_drop_i, .m_period_o, .credit_i,
+        .deq_ready_i, .s_ret_valid_i, .s_ret_queue_i, .s_ret_len_i, .s_ret_backlogged_i, .s_drop_i, .m_taken_o, .credit_i,
         .m_ahead_o, .m_ahead_queue_o, .s_ahead_room_i, .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .s_done_next_queue_i,
-        .done_credits_o, .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_shaper_i,
-        .s_look_valid_i, .s_look_queue_i, .m_look_valid_o(m_look_o.valid), .m_look_shaper_o(m_look_o.shaper), .now_o, .init_done_o
+        .done_credits_o, .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_i,
+        .s_look_valid_i, .s_look_queue_i, .m_look_o, .now_o, .init_done_o
     );
 
     logic unused;
@@ -128,20 +129,20 @@ module pst_schedule
         .s_ret_valid_i(ret2_q.valid), .s_ret_queue_i(ret2_q.queue_id), .s_ret_len_i(ret2_q.len), .s_ret_backlogged_i(ret2_q.backlogged),
         .s_ret_left_i(left_q), .s_ret_head_i,
         .credit_i,
-        .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_word_i(s_cfg_shaper_i),
+        .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_word_i(s_cfg_i.shaper),
         .init_done_o
     );
 
     assign now_o           = now_q;
-    assign m_look_o        = '{valid: s_look_valid_i, shaper: '0};
-    assign m_period_o      = '0;
+    assign m_look_o        = '{valid: s_look_valid_i, default: '0};
+    assign m_taken_o       = '0;
     assign m_ahead_o       = 1'b0;
     assign m_ahead_queue_o = '0;
     assign done_credits_o  = 2'(s_done_valid_i);
 
     logic unused;
     assign unused = &{1'b0, deq_ready_i, s_look_queue_i, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i,
-                      s_done_next_queue_i, s_ahead_room_i};
+                      s_done_next_queue_i, s_ahead_room_i, s_cfg_i};
 
 `ifndef SYNTHESIS
     // What a scheduler must keep to, in words for its author.
@@ -201,15 +202,15 @@ module pst_schedule
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o
     );
     assign s_cfg_ready_o = init_done_o;
-    assign m_look_o        = '{valid: s_look_valid_i, shaper: '0};
-    assign m_period_o    = '0;
+    assign m_look_o        = '{valid: s_look_valid_i, default: '0};
+    assign m_taken_o     = '0;
     assign m_ahead_o     = 1'b0;
     assign m_ahead_queue_o = '0;
     assign done_credits_o = 2'(s_done_valid_i);
     logic unused;
-    assign unused = &{1'b0, deq_ready_i, s_look_queue_i, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i,
+    assign unused = &{1'b0, deq_ready_i, s_look_queue_i, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_drop_i,
                       s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i, s_ahead_room_i, s_active_len_i, s_enq_valid_i,
-                      s_enq_queue_i, s_enq_len_i, s_enq_backlog_i, s_ret_left_i, s_ret_head_i};
+                      s_enq_queue_i, s_enq_len_i, s_enq_backlog_i, s_ret_left_i, s_ret_head_i, s_cfg_i};
   end
 
 endmodule

@@ -22,6 +22,7 @@ module pst_schedule_shaped
     parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
     parameter bit          Hierarchy = 1'b0,          // a hierarchy behind the scheduler: a queue has one packet there, and one ahead
     parameter int unsigned DoneDepth = 32,            // Hierarchy: packets through before done_credits_o says that they are forgotten
+    parameter int unsigned SettingProfiles = 0,       // profiles that queues have their shapers from, see pst_ram_profiled; 0: their own
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -42,7 +43,7 @@ module pst_schedule_shaped
     input  logic                    s_ret_backlogged_i,
     // VerdictStages + 3 cycles after the answer: the packet is not to be sent. It is not charged; downstream gives its credit back
     input  logic                    s_drop_i,
-    output logic [ PeriodWidth-1:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
+    output pst_schedule_ports_pkg::taken_t m_taken_o,  // with the answer
     input  logic                    credit_i,          // a packet was taken downstream
     // Hierarchy: with m_deq_take_o, the queue has a packet in the hierarchy that this one must follow (pst_send_ahead); only if one cycle before
     // there was room for it
@@ -59,12 +60,11 @@ module pst_schedule_shaped
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
-    input  shaper_cfg_t             s_cfg_shaper_i,
+    input  pst_schedule_ports_pkg::cfg_t s_cfg_i,
     // look at a queue's shaper, held until the answer: read by the next walk, which needs no setting; at most some WalkCycles
     input  logic                    s_look_valid_i,
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
-    output logic                    m_look_valid_o,
-    output shaper_cfg_t             m_look_shaper_o,
+    output pst_schedule_ports_pkg::look_t m_look_o,
     output logic [   TimeWidth-1:0] now_o,
     output logic                    init_done_o
 );
@@ -154,6 +154,8 @@ module pst_schedule_shaped
   op_t [Last:0] r_q;
   hierarchy_t b2_hierarchy;
   shaper_cfg_t cfg_b2;
+  logic [15:0] profile_b1;
+  logic [3:1][15:0] profile_q;                        // of b2_q, b3_q and r_q[0]
   logic [PeriodWidth-1:0] period_b3_q, period_r0_q;   // exponent, mantissa
   logic [27:0] tolerance_q;                           // at B3
   cycle_t floor_q;                                    // at R0: decision less tolerance
@@ -281,12 +283,24 @@ module pst_schedule_shaped
     end
   end
 
+  // --- the profile goes along with a packet that is taken: with the answer it is the one that the queue has in that cycle
+
+  function automatic logic [15:0] profile_now(logic [15:0] profile, queue_t queue_id);
+    profile_now = SettingProfiles != 0 && cfg_take && s_cfg_queue_i == queue_id ? s_cfg_i.profile : profile;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    profile_q[1] <= profile_now(profile_b1, b1_q.queue_id);
+    profile_q[2] <= profile_now(profile_q[1], b2_q.queue_id);
+    profile_q[3] <= profile_now(profile_q[2], b3_q.queue_id);
+  end
+
   assign m_deq_valid_o = b1_q.valid && b1_q.op == OpDequeue;
   assign m_deq_queue_o = b1_q.queue_id;
   assign m_deq_take_o  = b3_take_q;
   assign m_ahead_o       = b3_q.hierarchy.count != '0 && !b3_q.hierarchy.through;
   assign m_ahead_queue_o = b3_q.queue_id;
-  assign m_period_o    = period_r0_q;
+  assign m_taken_o     = '{profile: profile_now(profile_q[3], r_q[0].queue_id), period: period_r0_q};
   assign last          = r_q[Last];
 
   pst_shaper #(
@@ -399,24 +413,26 @@ module pst_schedule_shaped
       .re_i(1'b1), .raddr_i(walk ? walk_queue_q : gate_next ? gate_queue_q : ready_queue), .rdata_o({frozen_b2, time_b2})
   );
 
-  pst_ram_1r1w #(
-      .Width($bits(shaper_cfg_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  pst_ram_profiled #(
+      .Width($bits(shaper_cfg_t)), .Depth(Queues), .Profiles(SettingProfiles), .Style(QueueRamStyle)
   ) u_cfg (
       .clk_i,
       .we_i(init || cfg_take), .waddr_i(init ? init_queue : s_cfg_queue_i),
-      .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_shaper_i),
-      .re_i(1'b1), .raddr_i(walk ? s_look_queue_i : ready_queue), .rdata_o(cfg_b2)
+      .profile_i(init ? '0 : s_cfg_i.profile), .fresh_i(init || s_cfg_i.fresh),
+      .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_i.shaper),
+      .raddr_i(walk ? s_look_queue_i : ready_queue), .profile_o(profile_b1), .rdata_o(cfg_b2)
   );
 
   logic look1_q, look2_q;
+  logic [15:0] look_profile_q;
 
   always_ff @(posedge clk_i) begin
     look1_q <= walk && s_look_valid_i && !cfg_take && !rst_i;
     look2_q <= look1_q && !rst_i;
+    look_profile_q <= profile_b1;
   end
 
-  assign m_look_valid_o  = look2_q;
-  assign m_look_shaper_o = cfg_b2;
+  assign m_look_o = '{valid: look2_q, profile: look_profile_q, shaper: cfg_b2};
 
   // --- settings: an operation freezes the stamp of a gate that has closed, and thaws that of one that has opened; others want none. When no
   // decision with the frozen stamp can be in flight any more, a parked queue becomes active again.
@@ -437,7 +453,7 @@ module pst_schedule_shaped
       gate_busy_q   <= cfg_take;
       gate_look_q   <= cfg_take;
       gate_queue_q  <= s_cfg_queue_i;
-      gate_closed_q <= s_cfg_shaper_i.mantissa == '0;
+      gate_closed_q <= s_cfg_i.shaper.mantissa == '0;
       gate_now_q    <= now_q;
       gate_count_q  <= 5'(OpenDelay);
     end else if (gate_look_q) begin

@@ -25,6 +25,7 @@ def build_core(
     numbers: dict[str, int] | None = None,
     tolerance: int | None = None,
     flows: dict[str, int] | None = None,
+    profiles: int = 0,
 ) -> Path:
     """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
 
@@ -32,6 +33,7 @@ def build_core(
     module (`UpdateTicks`, ...), none without. `scheduler`: one of the user's own, without shaping, and `numbers`, parameters of its module.
     `hierarchy`: its hierarchy's parameters (`Hierarchy`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
     `tolerance`: of its shapers in cycles. `flows`: parameters of its flow queues (`Flows`, `FlowLanes`, `FlowAgeCycles`).
+    `profiles`: of settings, which the caller gives to queues (`SettingProfiles`).
     Raises UserError for a part that cannot be built in.
     """
     given = dict(aqm or {})
@@ -41,6 +43,8 @@ def build_core(
     if part:
         about |= plugs.of_module(part, ("Aqm", "AqmGuardBytes"))
         sources = plugs.sources(sources, part, plugs.written(part, given, BUILD / "plugs"))
+    if profiles:
+        about |= {"SettingProfiles": profiles}
     if tolerance is not None:
         about |= {"ToleranceCycles": tolerance}
     generated: dict[str, str] = {}

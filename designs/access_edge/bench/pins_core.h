@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define PST_CORE_PINS_VERSION 6u
+#define PST_CORE_PINS_VERSION 7u
 
 struct pst_core_pins {
     /* stored frames in: reason 0, or why the frame was lost upstream (pst_pkg::drop_e) */
@@ -57,6 +57,10 @@ struct pst_core_pins {
     uint16_t s_cfg_quantum_i; /* with flow queues: bytes of a flow's turn, 0: the largest packet */
     uint32_t flow_limit_i;    /* with flow queues: most packets in all of them; 0: no limit */
     uint32_t flow_packets_o;
+    /* with profiles of settings: which one has these, and whether they are new in it; in other cycles, peek: which one the queue has is
+       asked for, and is there a cycle later */
+    uint16_t s_cfg_profile_i, s_cfg_old_o;
+    uint8_t s_cfg_fresh_i, s_cfg_peek_i;
 };
 
 struct pst_core; /* opaque */

@@ -33,13 +33,16 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
         top.m_drop_ready_i = p.m_drop_ready_i;
         top.m_drop_head_ready_i = p.m_drop_head_ready_i;
         top.s_cfg_valid_i = p.s_cfg_valid_i;
+        top.s_cfg_peek_i = p.s_cfg_peek_i;
+        if (p.s_cfg_valid_i || p.s_cfg_peek_i) top.s_cfg_queue_i = p.s_cfg_queue_i;
         if (p.s_cfg_valid_i) {
-            top.s_cfg_queue_i = p.s_cfg_queue_i;
             top.s_cfg_shaper_i = p.s_cfg_shaper_i;
             top.s_cfg_limit_packets_i = p.s_cfg_limit_packets_i;
             top.s_cfg_limit_bytes_i = p.s_cfg_limit_bytes_i;
             top.s_cfg_aqm_i = p.s_cfg_aqm_i;
             top.s_cfg_quantum_i = p.s_cfg_quantum_i;
+            top.s_cfg_profile_i = p.s_cfg_profile_i;
+            top.s_cfg_fresh_i = p.s_cfg_fresh_i;
         }
         top.s_hierarchy_cfg_valid_i = p.s_hierarchy_cfg_valid_i;
         if (p.s_hierarchy_cfg_valid_i) {
@@ -74,6 +77,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
         p.ev_queue_o = top.ev_queue_o;
         p.ev_len_o = top.ev_len_o;
         p.s_cfg_ready_o = top.s_cfg_ready_o;
+        p.s_cfg_old_o = top.s_cfg_old_o;
         p.s_hierarchy_cfg_ready_o = top.s_hierarchy_cfg_ready_o;
         p.now_o = top.now_o;
         p.init_done_o = top.init_done_o;

@@ -17,6 +17,7 @@ from penstock.designs.access_edge.control.facts import ONE_CLASS_SINCE, Facts
 from penstock.driver.carrier import READ, WAIT, WRITE, program, writes
 
 Words = NDArray[np.uint32]
+NO_ROOM = registers.refusal("no_room")
 _COMMAND = registers.address("queue_command")
 _STATUS = registers.address("status")
 # Waits until the last command is done, and reads how it went.
@@ -48,7 +49,10 @@ class Program:
 
     def words(self, found: Words) -> str:
         """Return that something was refused."""
-        return f"the device has refused a command (status {int(found[-1]):#x})"
+        status = int(found[-1])
+        if status & registers.STATUS_REFUSED and status >> 4 & 7 == NO_ROOM:
+            return "the device has no profile for one more kind of settings (register setting_profiles)"
+        return f"the device has refused a command (status {status:#x})"
 
     def refused(self, found: Words) -> bool:
         """Return whether what was read says that something was refused."""

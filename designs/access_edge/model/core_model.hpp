@@ -122,6 +122,7 @@ class CoreModel {
     // ---- what can be seen in a cycle before it is stepped
     // Not in the cycle after a setting, which is one for packets.
     bool setting_ready() const { return schedule_.setting_room() && !setting_taken_; }
+    // setting_taken: or a profile of settings is asked for.
     bool enqueue_ready(bool setting_taken) const {
         if constexpr (kArrivals)
             return judge_.room();

@@ -3,6 +3,7 @@
 -f ../../../blocks/profile/rtl/profile.f
 -f ../../../blocks/memory/rtl/memory.f
 -f ../../../blocks/count/rtl/count.f
+-f ../../../blocks/settings/rtl/settings.f
 -f access_edge_control.f
 -f access_edge_core.f
 pst_access_edge_buckets.sv

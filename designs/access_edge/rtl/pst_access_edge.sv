@@ -46,6 +46,7 @@ module pst_access_edge
     parameter int unsigned               Flows = 0,                             // flow queues (pst_fq) behind queues; 0: none
     parameter int unsigned               FlowLanes = 2,                         // Flows > 0: lanes, 1, 2 or 4
     parameter int unsigned               FlowAgeCycles = 64,                    // Flows > 0: see pst_access_edge_core
+    parameter int unsigned               SettingProfiles = 0,                   // settings by profile (pst_setting_profiles); 0: by queue
     parameter bit                        CounterMemory = 1'b0,                  // the last memory port has the counters by queue
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
@@ -129,11 +130,12 @@ module pst_access_edge
 
   // ---- initialisation -------------------------------------------------------------------------------------------------
 
-  logic core_init_done, counters_init_done, admission_init_done, node_init_done, find_init_done;
+  logic core_init_done, counters_init_done, admission_init_done, node_init_done, find_init_done, profiles_init_done;
   logic init_done_q;
 
   always_ff @(posedge clk_i) begin
-    init_done_q <= core_init_done && counters_init_done && admission_init_done && node_init_done && find_init_done;
+    init_done_q <= core_init_done && counters_init_done && admission_init_done && node_init_done && find_init_done
+                   && profiles_init_done;
     if (rst_i) init_done_q <= 1'b0;
   end
 
@@ -279,7 +281,8 @@ module pst_access_edge
         .m_meta_memories_o(rx_in_memories), .m_meta_no_share_o(rx_in_no_share),
         .given_valid_i(gnt_valid && gnt_ready), .given_ok_i(gnt_ok), .given_desc_i(gnt_desc),
         .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc), .lost_i(lost[Memories-1:0]),
-        .cfg_valid_i(cfg.valid && ready.cfg), .cfg_queue_i(cfg_queue), .cfg_class_i(share_cfg.queue_class[ShareClassWidth-1:0]),
+        .cfg_valid_i(cfg.valid && ready.cfg && !ready.cfg_full), .cfg_queue_i(cfg_queue),
+        .cfg_class_i(share_cfg.queue_class[ShareClassWidth-1:0]),
         .share_valid_i(share_cfg.valid), .share_class_i(share_cfg.class_[ShareClassWidth-1:0]),
         .share_size_i(share_cfg.size[ShareSizeWidth-1:0]),
         .share_alpha_i(share_cfg.alpha),
@@ -526,7 +529,7 @@ module pst_access_edge
 
   // ---- queues and scheduler -------------------------------------------------------------------------------------------
 
-  logic core_cfg_ready, core_enq_ready;
+  logic core_enq_ready;
   logic [31:0] flow_packets;
   queue_id_t ev_queue, ev_deq_queue;
 
@@ -536,6 +539,8 @@ module pst_access_edge
 
   logic core_look_ready, ask_look_valid, look_for_control;
   pst_access_edge_ports_pkg::queue_cfg_t core_cfg;
+  pst_access_edge_ports_pkg::queue_cfg_rsp_t core_cfg_rsp;
+  logic [16:0] profiles_used;
   pst_access_edge_ports_pkg::hierarchy_cfg_t core_hierarchy_cfg;
   pst_access_edge_ports_pkg::look_t core_look;
   pst_access_edge_ports_pkg::verdict_t verdict;
@@ -548,19 +553,61 @@ module pst_access_edge
   always_comb begin
     find_shown              = find;
     find_shown.flow_packets = flow_packets;
+    find_shown.profiles_used = profiles_used;
   end
 
   // A frame waits for its bucket.
   assign enq_ready           = core_enq_ready && bucket_valid;
   assign bucket_ready        = enq_valid && core_enq_ready;
-  assign ready.cfg           = core_cfg_ready && init_done_q;
   assign ready.hierarchy_cfg = core_hierarchy_cfg_ready && init_done_q;
   assign ready.find_op       = find_op_ready;
 
-  // While memories are cleared no setting goes in.
+  // While memories are cleared no setting goes in; with profiles none before it is known which one has it.
+  if (SettingProfiles != 0) begin : g_profiles
+    localparam int unsigned SettingsWidth = $bits(shaper_cfg_t) + LimitPacketsWidth + LimitBytesWidth + $bits(aqm_cfg_t);
+    localparam logic [SettingsWidth-1:0] ResetSettings = {shaper_cfg_t'(1), {(LimitPacketsWidth + LimitBytesWidth){1'b1}}, aqm_cfg_t'(0)};
+    logic full, found, fresh, peek;
+    logic [15:0] profile;
+    aqm_cfg_t aqm;
+
+    assign aqm = Aqm != 0 ? cfg.aqm : '0;
+
+    pst_setting_profiles #(
+        .Queues(Queues), .Profiles(SettingProfiles), .Width(SettingsWidth), .ResetWord(ResetSettings), .RamStyle(QueueRamStyle)
+    ) u_profiles (
+        .clk_i, .rst_i,
+        .s_valid_i(cfg.valid && init_done_q), .s_word_i({cfg.shaper, cfg.limit_packets, cfg.limit_bytes, aqm}), .full_o(full),
+        .m_valid_o(found), .m_ready_i(core_cfg_rsp.ready), .m_profile_o(profile), .m_fresh_o(fresh), .m_peek_o(peek),
+        .old_i(core_cfg_rsp.old),
+        .used_o(profiles_used), .init_done_o(profiles_init_done)
+    );
+
+    always_comb begin
+      core_cfg         = cfg;
+      core_cfg.valid   = found;
+      core_cfg.profile = profile;
+      core_cfg.fresh   = fresh;
+      core_cfg.peek    = peek;
+    end
+
+    assign ready.cfg      = (found && core_cfg_rsp.ready) || full;
+    assign ready.cfg_full = full;
+  end else begin : g_own_settings
+    always_comb begin
+      core_cfg       = cfg;
+      core_cfg.valid = cfg.valid && init_done_q;
+    end
+
+    assign ready.cfg          = core_cfg_rsp.ready && init_done_q;
+    assign ready.cfg_full     = 1'b0;
+    assign profiles_used      = '0;
+    assign profiles_init_done = 1'b1;
+
+    logic unused_profiles;
+    assign unused_profiles = ^core_cfg_rsp.old;
+  end
+
   always_comb begin
-    core_cfg                 = cfg;
-    core_cfg.valid           = cfg.valid && init_done_q;
     core_hierarchy_cfg       = hierarchy_cfg;
     core_hierarchy_cfg.valid = hierarchy_cfg.valid && init_done_q;
   end
@@ -571,7 +618,7 @@ module pst_access_edge
       .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .Flows(Flows), .FlowLanes(FlowLanes), .FlowAgeCycles(FlowAgeCycles),
-      .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .SettingProfiles(SettingProfiles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_i('{
@@ -583,7 +630,7 @@ module pst_access_edge
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
       .m_drop_head_valid_o(head_valid), .m_drop_head_ready_i(head_ready), .m_drop_head_desc_o(head_desc),
       .ev_o(decision), .ev_queue_o(ev_queue), .ev_deq_o(verdict), .ev_deq_queue_o(ev_deq_queue),
-      .s_cfg_i(core_cfg), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
+      .s_cfg_i(core_cfg), .s_cfg_o(core_cfg_rsp), .s_cfg_queue_i(cfg_queue),
       .s_look_valid_i(ask_look_valid && init_done_q), .s_look_ready_o(core_look_ready), .s_look_queue_i(look_index), .m_look_o(core_look),
       .s_read_i('{valid: back_ask.valid && init_done_q, what: back_ask.what}), .s_read_id_i(back_id),
       .m_read_o(back), .m_read_parent_o(back_parent),
@@ -799,7 +846,7 @@ module pst_access_edge
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
       .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .SettingProfiles(SettingProfiles), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_i, .s_axil_o,

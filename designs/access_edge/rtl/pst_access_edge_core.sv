@@ -9,7 +9,7 @@
 //             cycles; with flow queues `Flows / FlowLanes`, with an AQM behind them `Flows`).
 module pst_access_edge_core
   import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropAqm, pst_pkg::LimitPacketsWidth,
-      pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::PeriodWidth, pst_pkg::shaper_cfg_t;
+      pst_pkg::LimitBytesWidth, pst_pkg::aqm_cfg_t, pst_pkg::shaper_cfg_t;
   import pst_aqm_pkg::verdict_e, pst_aqm_pkg::VerdictPass, pst_aqm_pkg::backlog_t;
   import pst_hierarchy_pkg::class_t, pst_hierarchy_pkg::weight_t, pst_hierarchy_pkg::guarantee_t, pst_hierarchy_pkg::setting_e,
       pst_hierarchy_pkg::SetQueue;
@@ -33,6 +33,7 @@ module pst_access_edge_core
     parameter int unsigned Flows = 0,              // flow queues behind the queues (pst_access_edge_flows); 0: a queue manager
     parameter int unsigned FlowLanes = 2,          // Flows: 1, 2 or 4
     parameter int unsigned FlowAgeCycles = 64,     // Flows: from one flow queue of a lane's walk that releases to the next, >= 1
+    parameter int unsigned SettingProfiles = 0,    // profiles that queues have their settings from (pst_setting_profiles); 0: their own
     parameter int unsigned Credits = 32,           // packets that may be chosen before the one at m_out is taken, >= 2
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
@@ -67,7 +68,7 @@ module pst_access_edge_core
     output logic [QueueIdWidth-1:0]                   ev_deq_queue_o,
     // all settings of one queue at once, every other cycle at most: a packet can come in after each
     input  pst_access_edge_ports_pkg::queue_cfg_t     s_cfg_i,
-    output logic                                      s_cfg_ready_o,
+    output pst_access_edge_ports_pkg::queue_cfg_rsp_t s_cfg_o,
     input  logic [QueueIdWidth-1:0]                   s_cfg_queue_i,
     // Look: what a queue holds, answered 5 cycles later: packets and bytes, its limits, and how long its head has been in it (cycles, to a tick;
     // 0 without time stamps, or without a packet). Of a queue whose head changes just then the latter is not known. With Flows: what is in its
@@ -102,6 +103,7 @@ module pst_access_edge_core
   localparam int unsigned TimeWidth = LeastTimeWidth > 32 ? LeastTimeWidth : 32;
 
   localparam int unsigned StateWidth = $clog2(Flows != 0 ? Flows : Queues);    // of an AQM: by queue or by flow queue
+  localparam int unsigned SettingWidth = $clog2(SettingProfiles != 0 ? SettingProfiles : Queues);    // of an AQM's setting
   localparam int unsigned DoneCredits = 32;    // packets through the hierarchy that the scheduler can keep until it has told their queues
   // Stages until a verdict is there: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6. The scheduler waits so long, and with
   // a hierarchy behind it one longer than R4: a queue that comes round faster than that takes its packets, every 11 cycles, has to wait to be told.
@@ -119,6 +121,10 @@ module pst_access_edge_core
   end
   if (Flows != 0 && (!Shaping || Aqm == 2)) begin : g_bad_flows
     $error("pst_access_edge_core: Flows needs Shaping, and no AQM that judges arrivals");
+  end
+  if (SettingProfiles != 0 && (!Shaping || Flows != 0 || Aqm == 2 || SettingProfiles > Queues)) begin : g_bad_profiles
+    $error("pst_access_edge_core: SettingProfiles (%0d) needs Shaping, no Flows, no AQM that judges arrivals, and as many queues",
+           SettingProfiles);
   end
   if (Credits < 2) begin : g_bad_credits
     $error("pst_access_edge_core: Credits is %0d, allowed: 2 and more", Credits);
@@ -141,7 +147,8 @@ module pst_access_edge_core
   logic [DescIdWidth-1:0] ret_desc;
   len_t ret_len, ret_head, active_len;
   logic [LimitBytesWidth-1:0] ret_left, ev_backlog;
-  logic [PeriodWidth-1:0] ret_period;
+  pst_schedule_ports_pkg::taken_t ret_taken;
+  logic [15:0] queue_profile, read_profile_q;
   logic [TimeWidth-1:0] now;
   logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take, cfg_may_q;
   logic judged_valid, judged_drop, judged_drop_q, judged_mark, judged_empties;
@@ -188,8 +195,8 @@ module pst_access_edge_core
   end
 
   // No packet comes in while a setting is taken, so the cycle after a setting is one for packets.
-  assign s_cfg_ready_o = cfg_ready && init_done_o && cfg_may_q;
-  assign cfg_take      = s_cfg_i.valid && s_cfg_ready_o;
+  assign s_cfg_o.ready = cfg_ready && init_done_o && cfg_may_q;
+  assign cfg_take      = s_cfg_i.valid && s_cfg_o.ready;
 
   // --- what hold_i stops: enqueues here, dequeues by the credits of the output FIFO, and what a hierarchy has left
 
@@ -243,12 +250,16 @@ module pst_access_edge_core
   logic [StateWidth-1:0] ret_state;
   logic deq_ready, ret_empties;
 
-  assign limit_cfg = '{valid: cfg_take, limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes};
+  assign limit_cfg = '{
+      valid: cfg_take, profile: s_cfg_i.profile, fresh: s_cfg_i.fresh, peek: s_cfg_i.peek, limit_packets: s_cfg_i.limit_packets,
+      limit_bytes: s_cfg_i.limit_bytes
+  };
 
   if (Flows == 0) begin : g_queues
     pst_queue_manager #(
         .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle),
-        .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler), .Look(1'b1)
+        .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler), .Look(1'b1),
+        .SettingProfiles(SettingProfiles)
     ) u_queue (
         .clk_i, .rst_i,
         .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
@@ -262,7 +273,7 @@ module pst_access_edge_core
         .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left), .m_deq_head_o(ret_head),
         .s_look_valid_i, .s_look_ready_o, .s_look_queue_i,
         .m_head_o(head), .m_look_o(look),
-        .s_cfg_i(limit_cfg), .s_cfg_queue_i,
+        .s_cfg_i(limit_cfg), .s_cfg_queue_i, .cfg_old_o(s_cfg_o.old),
         .init_done_o(queue_init_done)
     );
 
@@ -319,6 +330,7 @@ module pst_access_edge_core
         limit_bytes: flow_look.limit_bytes
     };
     assign look_quantum   = flow_look.quantum;
+    assign s_cfg_o.old    = '0;
 
     logic unused_limits;
     assign unused_limits = ^limit_cfg;
@@ -348,7 +360,8 @@ module pst_access_edge_core
 
   pst_schedule #(
       .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .ToleranceCycles(ToleranceCycles), .Credits(Credits),
-      .TimeWidth(TimeWidth), .VerdictStages(VerdictStages), .Hierarchy(Hierarchy), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
+      .TimeWidth(TimeWidth), .VerdictStages(VerdictStages), .Hierarchy(Hierarchy), .DoneDepth(DoneCredits),
+      .SettingProfiles(SettingProfiles), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
@@ -358,13 +371,14 @@ module pst_access_edge_core
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .deq_ready_i(deq_ready), .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len),
       .s_ret_backlogged_i(ret_backlogged), .s_ret_left_i(ret_left), .s_ret_head_i(ret_head),
-      .s_drop_i(VerdictStages == JudgedStages ? judged_drop : judged_drop_q), .m_period_o(ret_period), .credit_i(credit),
+      .s_drop_i(VerdictStages == JudgedStages ? judged_drop : judged_drop_q), .m_taken_o(ret_taken), .credit_i(credit),
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
-      .s_cfg_valid_i(s_cfg_i.valid && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i(s_cfg_i.shaper),
+      .s_cfg_valid_i(s_cfg_i.valid && init_done_o && cfg_may_q), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i,
+      .s_cfg_i('{shaper: s_cfg_i.shaper, profile: s_cfg_i.profile, fresh: s_cfg_i.fresh}),
       .s_look_valid_i(s_read_i.valid && s_read_i.what == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
-      .m_look_o({queue_read, queue_shaper}),
+      .m_look_o({queue_read, queue_profile, queue_shaper}),
       .now_o(now), .init_done_o(schedule_init_done)
   );
 
@@ -372,8 +386,9 @@ module pst_access_edge_core
 
   always_ff @(posedge clk_i) begin
     if (queue_read) begin
-      queue_read_q  <= 1'b1;
-      read_shaper_q <= queue_shaper;
+      queue_read_q   <= 1'b1;
+      read_shaper_q  <= queue_shaper;
+      read_profile_q <= queue_profile;
     end
     if (aqm_read) begin
       aqm_read_q <= 1'b1;
@@ -424,22 +439,31 @@ module pst_access_edge_core
     assign aqm_found       = '0;
 
     logic unused_aqm;
-    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
+    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_taken, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
   end else begin : g_aqm
+    // Of a profile the AQM's setting can be read when it is known which one the queue has.
+    logic read_aqm;
+    logic [SettingWidth-1:0] ret_setting, read_setting, cfg_setting;
+    assign read_aqm = s_read_i.valid && s_read_i.what == SetQueue && !aqm_read_q && (SettingProfiles == 0 || queue_read_q);
+    assign ret_setting  = SettingProfiles != 0 ? SettingWidth'(ret_taken.profile) : SettingWidth'(ret_queue);
+    assign read_setting = SettingProfiles != 0 ? SettingWidth'(read_profile_q) : SettingWidth'(s_read_id_i);
+    assign cfg_setting  = SettingProfiles != 0 ? SettingWidth'(s_cfg_i.profile) : SettingWidth'(s_cfg_queue_i);
+
     pst_access_edge_judge #(
         .Queues(Queues), .Descriptors(Descriptors), .Flows(Flows), .Judges(Aqm), .Estimate(AqmEstimate), .TickShift(TickShift),
-        .MaxPacketBytes(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+        .MaxPacketBytes(MaxPacketBytes), .SettingProfiles(SettingProfiles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_judge (
         .clk_i, .rst_i,
         .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_ect_i(arrive_ect),
         .s_arrive_backlog_i(arrive_backlog), .m_arrive_verdict_o(arrive_verdict),
         .s_enq_valid_i(enq_valid && enq_ready && enq_reason == DropNone), .s_enq_desc_i(enq_desc), .s_enq_ecn_i(enq_ecn),
-        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_state_i(ret_state), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len),
-        .s_ret_empties_i(ret_empties), .s_ret_left_i(ret_left), .s_ret_period_i(ret_period),
+        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_state_i(ret_state), .s_ret_setting_i(ret_setting),
+        .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len), .s_ret_empties_i(ret_empties), .s_ret_left_i(ret_left),
+        .s_ret_period_i(ret_taken.period),
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
         .m_judged_empties_o(judged_empties), .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
-        .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i(s_cfg_i.aqm),
-        .s_read_valid_i(s_read_i.valid && s_read_i.what == SetQueue && !aqm_read_q), .s_read_queue_i(s_read_id_i),
+        .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_setting_i(cfg_setting), .s_cfg_fresh_i(s_cfg_i.fresh), .s_cfg_aqm_i(s_cfg_i.aqm),
+        .s_read_valid_i(read_aqm), .s_read_setting_i(read_setting),
         .m_read_valid_o(aqm_read), .m_read_aqm_o(aqm_found),
         .init_done_o(aqm_init_done)
     );

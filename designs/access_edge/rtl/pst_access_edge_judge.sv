@@ -19,10 +19,12 @@ module pst_access_edge_judge
     parameter bit          Estimate = 1'b0,          // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
     parameter int unsigned MaxPacketBytes = 1514,    // the largest packet
+    parameter int unsigned SettingProfiles = 0,      // settings are those of profiles; 0: of queues
     parameter string       QueueRamStyle = "auto",   // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned StateWidth = $clog2(Flows != 0 ? Flows : Queues),
+    localparam int unsigned SettingWidth = $clog2(SettingProfiles != 0 ? SettingProfiles : Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
     input  logic                       clk_i,
@@ -41,6 +43,7 @@ module pst_access_edge_judge
     input  logic                       s_ret_valid_i,
     input  logic [QueueIdWidth-1:0]    s_ret_queue_i,
     input  logic [StateWidth-1:0]      s_ret_state_i,       // its flow queue, or with Flows = 0 its queue: whose state counts
+    input  logic [SettingWidth-1:0]    s_ret_setting_i,     // its queue, or that one's profile: whose setting counts
     input  logic [DescIdWidth-1:0]     s_ret_desc_i,
     input  len_t                       s_ret_len_i,
     input  logic                       s_ret_empties_i,     // it has left its queue empty
@@ -56,13 +59,15 @@ module pst_access_edge_judge
     // two cycles after a descriptor at s_ret, taken from its queue or not: cycles since its packet came, and those since its tick began, in all;
     // the most that there is when it is more; 0 with Estimate
     output logic [31:0]                m_age_o,
-    // setting of one queue; taken at once
+    // setting of one queue; taken at once. With SettingProfiles it has this profile, whose setting it is: it is new in it, or there already
     input  logic                       s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]    s_cfg_queue_i,
+    input  logic [SettingWidth-1:0]    s_cfg_setting_i,     // its queue, or the profile
+    input  logic                       s_cfg_fresh_i,
     input  aqm_cfg_t                   s_cfg_aqm_i,
     // read-back of a setting, held until the answer
     input  logic                       s_read_valid_i,
-    input  logic [QueueIdWidth-1:0]    s_read_queue_i,
+    input  logic [SettingWidth-1:0]    s_read_setting_i,
     output logic                       m_read_valid_o,
     output aqm_cfg_t                   m_read_aqm_o,
     output logic                       init_done_o
@@ -148,6 +153,30 @@ module pst_access_edge_judge
     valid_q       <= rst_i ? '0 : {valid_q[Take-1:1], s_ret_valid_i};
   end
 
+  // --- whose setting counts: when the AQM looks, which with Estimate is two cycles later; a profile is the one that the queue has then
+
+  logic [SettingWidth-1:0] look_setting;
+
+  if (SettingProfiles != 0 && Estimate) begin : g_look_later
+    logic [2:1][SettingWidth-1:0] setting_q;
+
+    function automatic logic [SettingWidth-1:0] setting_now(logic [SettingWidth-1:0] setting, logic [QueueIdWidth-1:0] queue_id);
+      setting_now = s_cfg_valid_i && s_cfg_queue_i == queue_id ? s_cfg_setting_i : setting;
+    endfunction
+
+    always_ff @(posedge clk_i) begin
+      setting_q[1] <= s_ret_setting_i;
+      setting_q[2] <= setting_now(setting_q[1], packet_q[1].queue_id);
+    end
+
+    assign look_setting = setting_now(setting_q[2], packet_q[2].queue_id);
+  end else begin : g_look
+    assign look_setting = s_ret_setting_i;
+
+    logic unused_queue;
+    assign unused_queue = ^s_cfg_queue_i;
+  end
+
   // --- the verdict
 
   verdict_e verdict;
@@ -156,20 +185,21 @@ module pst_access_edge_judge
   logic unused_enq_valid;
 
   pst_aqm #(
-      .Queues(Flows != 0 ? Flows : Queues), .Settings(Flows != 0 ? Queues : 0), .Judges(Judges), .Estimate(Estimate),
+      .Queues(Flows != 0 ? Flows : Queues), .Settings(SettingProfiles != 0 ? SettingProfiles : Flows != 0 ? Queues : 0),
+      .Judges(Judges), .Estimate(Estimate),
       .TimeWidth(AqmTimeWidth), .TickShift(TickShift), .MaxPacketBytes(MaxPacketBytes), .RamStyle(QueueRamStyle)
   ) u_aqm (
       .clk_i, .rst_i, .now_i(now),
       .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(StateWidth'(s_arrive_queue_i)), .s_enq_ect_i(s_arrive_ect_i),
       .s_enq_backlog_i(s_arrive_backlog_i),
       .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(m_arrive_verdict_o),
-      .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_state_i), .s_look_setting_i(s_ret_queue_i),
+      .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_state_i), .s_look_setting_i(look_setting),
       .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
       .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[MantissaWidth-1:0]),
       .s_take_exponent_i(period_take_q[PeriodWidth-1:MantissaWidth]),
       .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_state), .m_deq_verdict_o(verdict),
-      .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_i(s_cfg_aqm_i),
-      .s_read_valid_i, .s_read_queue_i, .m_read_valid_o, .m_read_cfg_o(m_read_aqm_o),
+      .s_cfg_valid_i(s_cfg_valid_i && (SettingProfiles == 0 || s_cfg_fresh_i)), .s_cfg_queue_i(s_cfg_setting_i), .s_cfg_i(s_cfg_aqm_i),
+      .s_read_valid_i, .s_read_queue_i(s_read_setting_i), .m_read_valid_o, .m_read_cfg_o(m_read_aqm_o),
       .init_done_o
   );
 

@@ -58,7 +58,15 @@ package pst_access_edge_ports_pkg;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
     pst_pkg::aqm_cfg_t                     aqm;
     pst_pkg::len_t                         quantum;          // with flow queues: bytes of a flow's turn; 0: the largest packet
+    logic [15:0]                           profile;          // with SettingProfiles: which profile has these settings,
+    logic                                  fresh;            // and whether they are new in it;
+    logic                                  peek;             // in other cycles: which profile the queue has is asked for
   } queue_cfg_t;
+
+  typedef struct packed {
+    logic                                  ready;
+    logic [15:0]                           old;              // one cycle after a peek
+  } queue_cfg_rsp_t;
 
   // Settings of a class that shares memory, in one cycle; and what it has now. With settings of a queue: its class.
   typedef struct packed {
@@ -97,7 +105,8 @@ package pst_access_edge_ports_pkg;
 
   // Which request is taken in this cycle.
   typedef struct packed {
-    logic                                  cfg;
+    logic                                  cfg;              // or refused:
+    logic                                  cfg_full;         // no profile has these settings, and none is free
     logic                                  hierarchy_cfg;
     logic                                  out;
     logic                                  in_drop;

@@ -386,6 +386,8 @@ module pst_access_edge_regs (
         logic flow_limit;
         logic queue_quantum;
         logic now_quantum;
+        logic setting_profiles;
+        logic setting_profiles_used;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -568,6 +570,8 @@ module pst_access_edge_regs (
         decoded_reg_strb.flow_limit = cpuif_req_masked & (cpuif_addr == 12'h2a0);
         decoded_reg_strb.queue_quantum = cpuif_req_masked & (cpuif_addr == 12'h2a4);
         decoded_reg_strb.now_quantum = cpuif_req_masked & (cpuif_addr == 12'h2a8) & !cpuif_req_is_wr;
+        decoded_reg_strb.setting_profiles = cpuif_req_masked & (cpuif_addr == 12'h2ac) & !cpuif_req_is_wr;
+        decoded_reg_strb.setting_profiles_used = cpuif_req_masked & (cpuif_addr == 12'h2b0) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -2426,7 +2430,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h1000e;
+            readback_data_var[31:0] = 32'h1000f;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2931,6 +2935,12 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h2a8) begin
             readback_data_var[13:0] = hwif_in.now_quantum.bytes.next;
+        end
+        if(rd_mux_addr == 12'h2ac) begin
+            readback_data_var[31:0] = hwif_in.setting_profiles.value.next;
+        end
+        if(rd_mux_addr == 12'h2b0) begin
+            readback_data_var[31:0] = hwif_in.setting_profiles_used.value.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

@@ -1047,6 +1047,22 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__now_quantum__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__setting_profiles__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__setting_profiles__value__in_t value;
+    } pst_access_edge_regs__setting_profiles__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__setting_profiles_used__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__setting_profiles_used__value__in_t value;
+    } pst_access_edge_regs__setting_profiles_used__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -1137,6 +1153,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__flows__in_t flows;
         pst_access_edge_regs__flow_packets__in_t flow_packets;
         pst_access_edge_regs__now_quantum__in_t now_quantum;
+        pst_access_edge_regs__setting_profiles__in_t setting_profiles;
+        pst_access_edge_regs__setting_profiles_used__in_t setting_profiles_used;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 

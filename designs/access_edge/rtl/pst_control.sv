@@ -55,6 +55,7 @@ module pst_control
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys, shown in a register
     parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes, shown in a register; 0: none
     parameter int unsigned Flows = 0,               // flow queues, 0: there are none; shown in a register
+    parameter int unsigned SettingProfiles = 0,     // profiles of settings, 0: each queue has its own; shown in a register
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned MemoryPorts = Memories + 32'(CounterMemory),
@@ -171,6 +172,7 @@ module pst_control
   logic        pending_q, pending_d;
   logic        no_command, no_command_q;
   logic [31:0] command_q, command_d, lost_frames;
+  logic        late, written, refused_late;   // a setting is answered when it is taken or refused; it is
   logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_hierarchy_next, share_exists;
   logic        is_find, is_find_set, is_flow_word;
   set_e        find_what;
@@ -219,6 +221,11 @@ module pst_control
   assign window_data  = hwif_out.execute.wr_data;
 
   assign start        = pending_q && state_q == Idle;
+  // With profiles of settings it takes some time until it is known whether there is one. The bus waits so long, and the index steps then:
+  // software sees a refusal as of any other reason.
+  assign late         = SettingProfiles != 0 && is_write && refuse == RefusalAccepted;
+  assign written      = SettingProfiles != 0 && state_q == Write && ready_i.cfg;
+  assign refused_late = written && ready_i.cfg_full;
   // A write of some bytes of the command, but not of the lowest one, is no command.
   assign no_command   = hwif_out.queue_command.req && hwif_out.queue_command.req_is_wr
                         && hwif_out.queue_command.wr_biten.command[7:0] == '0;
@@ -257,7 +264,13 @@ module pst_control
     settle_d    = settle_q - 1'b1;
 
     unique case (state_q)
-      Write: if (ready_i.cfg) state_d = provision_q && !ready_i.hierarchy_cfg ? WriteHierarchy : Idle;
+      Write:
+      if (refused_late) begin
+        refused_d = RefusalNoRoom;
+        state_d   = Idle;
+      end else if (ready_i.cfg) begin
+        state_d = provision_q && !ready_i.hierarchy_cfg ? WriteHierarchy : Idle;
+      end
       WriteHierarchy: if (ready_i.hierarchy_cfg) state_d = Idle;
       AskLook: if (ready_i.look) state_d = WaitLook;
       WaitLook:
@@ -404,6 +417,9 @@ module pst_control
   assign m_cfg_o.limit_bytes      = settings_q.limit_bytes;
   assign m_cfg_o.aqm              = settings_q.aqm;
   assign m_cfg_o.quantum          = settings_q.quantum;
+  assign m_cfg_o.profile          = '0;
+  assign m_cfg_o.fresh            = 1'b0;
+  assign m_cfg_o.peek             = 1'b0;
   assign m_find_o.flow_word       = start && is_flow_word && refuse == RefusalAccepted;
   assign m_find_o.flow_limit      = hwif_out.flow_limit.packets.value;
   assign m_share_o.queue_class      = settings_q.share_class;
@@ -425,7 +441,7 @@ module pst_control
   assign m_share_o.alpha          = hwif_out.share_alpha.exponent.value;
   assign m_share_o.reserved       = hwif_out.share_reserved.pages.value;
   // Class and weight come with the queue's other settings: in the cycle in which these are taken, so that a queue never has a part of them.
-  assign m_hierarchy_cfg_o.valid  = state_q == WriteHierarchy || (state_q == Write && provision_q && ready_i.cfg);
+  assign m_hierarchy_cfg_o.valid  = state_q == WriteHierarchy || (state_q == Write && provision_q && ready_i.cfg && !refused_late);
   assign m_hierarchy_cfg_o.what   = hierarchy_q.what;
   assign m_hierarchy_cfg_id_o     = hierarchy_q.id[QueueIdW-1:0];
   assign m_hierarchy_cfg_o.shaper = hierarchy_q.shaper;
@@ -448,7 +464,8 @@ module pst_control
       init_done: init_done_i,
       busy: state_q != Idle || pending_q,
       reason: refused_q,
-      next_queue: start && refuse == RefusalAccepted && (command_q == 32'(CommandWriteNext) || is_provision),
+      next_queue: (SettingProfiles != 0 ? written && !refused_late : start && refuse == RefusalAccepted)
+                  && (command_q == 32'(CommandWriteNext) || is_provision),
       next_hierarchy: start && refuse == RefusalAccepted && is_hierarchy_next
   };
 
@@ -458,9 +475,10 @@ module pst_control
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
       .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .SettingProfiles(SettingProfiles), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
-      .regs_i(hwif_out), .regs_o(hwif_in), .answer_i(start || no_command_q), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
+      .regs_i(hwif_out), .regs_o(hwif_in), .answer_i((start && !late) || written || no_command_q),
+      .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
       .scan_i(s_scan_i), .find_i(s_find_i),
       .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
       .share_exists_i(share_exists), .s_share_free_i(s_share_i.free), .s_share_used_i(s_share_i.used),

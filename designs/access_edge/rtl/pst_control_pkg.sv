@@ -69,6 +69,7 @@ package pst_control_pkg;
     logic [49:0] count;    // that find_item chooses
     logic [31:0] read;     // value of the key that was read last
     logic [31:0] flow_packets;    // in all flow queues
+    logic [16:0] profiles_used;   // of settings
   } find_t;
 
   // What the status register says.

@@ -4,12 +4,14 @@
 // estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own), cycles, seed, tolerance of the shapers in
 // cycles. Last, with a hierarchy: queues of a subscriber, nodes, ports, classes, cycles of guarantees, as 4,4,2,4,0; of an own scheduler
 // the library of its model. Kinds of flow queues: 10, with CoDel 11, with a hierarchy 12, with both 13; the numbers of a hierarchy (0
-// without), flow queues, lanes, cycles of the walk. Prints what was seen; a difference ends the program with 1.
+// without), flow queues, lanes, cycles of the walk. With profiles=N behind all that the core has N profiles of settings. Prints what was
+// seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "blocks/aqm/codel/model/codel.hpp"
@@ -47,11 +49,54 @@ penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
     return {std::make_shared<Aqm>(queues, penstock::AqmNumbers(numbers)), kTickShift};
 }
 
+// Who has which profile of settings, given to queues in any order: what is free may be given at once.
+class Profiles {
+  public:
+    Profiles(std::uint32_t queues, std::uint32_t profiles) : settings_(profiles), queues_of_(profiles), of_(queues) {
+        if (profiles) queues_of_[0] = queues;
+    }
+    explicit operator bool() const { return !settings_.empty(); }
+    // Chooses the profile for a setting that is about to be offered; where none is free it becomes one that there is.
+    template <typename Below>
+    void choose(CoreSetting& setting, pst_core_pins& pins, const Below& below) {
+        std::vector<std::size_t> free, used;
+        for (std::size_t p = 0; p < settings_.size(); ++p) (queues_of_[p] ? used : free).push_back(p);
+        std::erase(used, std::size_t{0});  // whose settings are those after reset
+        std::erase(free, std::size_t{0});
+        fresh_ = used.empty() || (!free.empty() && below(2));
+        profile_ = fresh_ ? free[below(free.size())] : used[below(used.size())];
+        if (!fresh_) {
+            const std::uint32_t queue = setting.queue;
+            setting = settings_[profile_];
+            setting.queue = queue;
+        }
+        pins.s_cfg_profile_i = static_cast<std::uint16_t>(profile_);
+        pins.s_cfg_fresh_i = fresh_;
+    }
+    std::uint16_t of(std::uint32_t queue) const { return of_[queue]; }
+    // The queue has it.
+    void taken(const CoreSetting& setting) {
+        settings_[profile_] = setting;
+        ++queues_of_[profile_];
+        --queues_of_[of_[setting.queue]];
+        of_[setting.queue] = static_cast<std::uint16_t>(profile_);
+    }
+
+  private:
+    std::vector<CoreSetting> settings_;
+    std::vector<std::uint32_t> queues_of_;
+    std::vector<std::uint16_t> of_;
+    std::size_t profile_ = 0;
+    bool fresh_ = false;
+};
+
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
             const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance, const penstock::HierarchySizes& sizes,
-            bool busy, const penstock::FlowSizes& flows) {
+            bool busy, const penstock::FlowSizes& flows, std::uint32_t profile_count) {
     penstock::RtlCore rtl(library);
+    Profiles profiles(queues, profile_count);
+    bool peeked = false;  // the queue's profile was asked for in the last cycle
     Model model(queues, descriptors, aqm, sizes, own, tolerance, penstock::kLeastTimeWidth, flows);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
@@ -166,9 +211,14 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         p.m_drop_ready_i = below(1000) < phase.drop;
         p.m_drop_head_ready_i = Model::kJudges && below(1000) < phase.drop;
         CoreSetting setting;
-        if (!p.s_cfg_valid_i && below(1000) < phase.setting) {
-            setting = draw_setting();
+        peeked = std::exchange(p.s_cfg_peek_i, 0);
+        if (peeked) {
             p.s_cfg_valid_i = 1;
+        } else if (!p.s_cfg_valid_i && below(1000) < phase.setting) {
+            setting = draw_setting();
+            if (profiles) profiles.choose(setting, p, below);
+            p.s_cfg_valid_i = !profiles;
+            p.s_cfg_peek_i = !p.s_cfg_valid_i;
             p.s_cfg_queue_i = setting.queue;
             p.s_cfg_shaper_i = penstock::encode_shaper({setting.mantissa, setting.exponent, setting.burst});
             p.s_cfg_limit_packets_i = setting.limit_packets;
@@ -197,6 +247,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
 #define EQUAL(what, a, b) \
     if ((a) != (b)) return differs(what, static_cast<long>(a), static_cast<long>(b))
         EQUAL("now", p.now_o, static_cast<std::uint32_t>(now));
+        if (peeked) EQUAL("s_cfg_old_o", p.s_cfg_old_o, profiles.of(p.s_cfg_queue_i));
         const bool cfg_taken = p.s_cfg_valid_i && model.setting_ready();
         EQUAL("s_cfg_ready_o", bool(p.s_cfg_ready_o), model.setting_ready());
         bool hierarchy_taken = false;
@@ -205,7 +256,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                 EQUAL("s_hierarchy_cfg_ready_o", bool(p.s_hierarchy_cfg_ready_o), model.hierarchy_setting_ready());
             hierarchy_taken = p.s_hierarchy_cfg_valid_i && p.s_hierarchy_cfg_ready_o;
         }
-        EQUAL("s_enq_ready_o", bool(p.s_enq_ready_o), model.enqueue_ready(cfg_taken));
+        EQUAL("s_enq_ready_o", bool(p.s_enq_ready_o), model.enqueue_ready(cfg_taken || p.s_cfg_peek_i));
         EQUAL("m_out_valid_o", bool(p.m_out_valid_o), model.out_valid(now));
         if (p.m_out_valid_o) {
             EQUAL("m_out_queue_o", p.m_out_queue_o, model.out().queue);
@@ -252,6 +303,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                            offered,
                            0,
                            p.s_cfg_quantum_i};
+                if (profiles) profiles.taken(setting);
             }
             model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i, head_taken,
                        hierarchy_taken ? &hierarchy_offered : nullptr);
@@ -278,7 +330,9 @@ int main(int argc, char** argv) {
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
     const long kind = std::atol(argv[4]);
-    const char* const last = argc > 8 ? argv[8] : "";
+    const char* const last = argc > 8 && std::strncmp(argv[8], "profiles=", 9) != 0 ? argv[8] : "";
+    std::uint32_t profiles = 0;
+    if (std::sscanf(argv[argc - 1], "profiles=%u", &profiles) == 1) --argc;
     const bool busy = argc > 9;
     const penstock::OwnScheduler own{"own", kind == 9 ? last : "", {{"seed", 1}}};
     penstock::HierarchySizes sizes;
@@ -293,7 +347,7 @@ int main(int argc, char** argv) {
     if (kind == 11 || kind == 13) flows.quantum = kMaxPacketBytes;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
-        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes, busy, flows);
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance, sizes, busy, flows, profiles);
     };
     using namespace penstock;
     switch (kind) {

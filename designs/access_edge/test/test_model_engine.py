@@ -126,7 +126,7 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(
 
 @pytest.fixture(
     scope="session",
-    params=["tiny_16", "tiny_tdest_16", "tiny_codel_16", "tiny_counters_16", "tiny_pie_16"]
+    params=["tiny_16", "tiny_tdest_16", "tiny_codel_16", "tiny_counters_16", "tiny_profiles_16", "tiny_pie_16"]
     + [
         pytest.param(name, marks=pytest.mark.slow) for name in ("tiny_share_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_estimate_16")
     ],

@@ -29,14 +29,16 @@ def compared(
     hierarchy: dict[str, int] | None = None,
     busy: bool = False,
     flows: dict[str, int] | None = None,
+    profiles: int = 0,
 ) -> list[int]:
     """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler.
-    `tolerance`, `hierarchy`, `flows`: what the core was built with. `busy`: of a hierarchy what has traffic changes, as fast as it may."""
+    `tolerance`, `hierarchy`, `flows`, `profiles`: what the core was built with. `busy`: of a hierarchy what has traffic changes, as fast as
+    it may."""
     keys = ("QueuesPerSubscriber", "Nodes", "Ports", "Classes", "GuaranteeCycles")
     sizes = ",".join(str(hierarchy.get(key, 0)) for key in keys) if hierarchy else None
     if flows:
         sizes = ",".join([sizes or "0,0,0,0,0", *(str(flows[key]) for key in ("Flows", "FlowLanes", "FlowAgeCycles"))])
-    last = [each for each in (model, sizes, "busy" if busy else None) if each]
+    last = [each for each in (model, sizes, "busy" if busy else None, f"profiles={profiles}" if profiles else None) if each]
     command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *last]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout + done.stderr

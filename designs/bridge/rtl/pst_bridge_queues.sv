@@ -69,11 +69,13 @@ module pst_bridge_queues
   logic [QueueWidth-1:0] cfg_queue_q;
   logic [CellWidth:0] free_cells, spare_q;
   pst_access_edge_ports_pkg::queue_cfg_t cfg;
+  pst_access_edge_ports_pkg::queue_cfg_rsp_t cfg_rsp;
 
   assign init_done_o = set_q;
+  assign cfg_ready   = cfg_rsp.ready;
   assign cfg = '{
       valid: cfg_q, shaper: setting_q.shaper, limit_packets: '1, limit_bytes: 24'({spare_q, 7'b0}), aqm: setting_q.aqm,
-      quantum: setting_q.quantum
+      quantum: setting_q.quantum, default: '0
   };
 
   always_ff @(posedge clk_i) begin
@@ -140,7 +142,7 @@ module pst_bridge_queues
       .m_drop_valid_o(drop_valid[0]), .m_drop_ready_i(drop_ready[0]), .m_drop_desc_o(drop_desc[0]),
       .m_drop_head_valid_o(drop_valid[1]), .m_drop_head_ready_i(drop_ready[1]), .m_drop_head_desc_o(drop_desc[1]),
       .ev_o(decision), .ev_queue_o(), .ev_deq_o(verdict), .ev_deq_queue_o(),
-      .s_cfg_i(cfg), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_q),
+      .s_cfg_i(cfg), .s_cfg_o(cfg_rsp), .s_cfg_queue_i(cfg_queue_q),
       .s_look_valid_i(1'b0), .s_look_ready_o(), .s_look_queue_i('0), .m_look_o(),
       .s_read_i('0), .s_read_id_i('0), .m_read_o(), .m_read_parent_o(),
       .s_hierarchy_cfg_i('0), .s_hierarchy_cfg_ready_o(), .s_hierarchy_cfg_id_i('0), .s_hierarchy_cfg_parent_i('0),
@@ -157,7 +159,7 @@ module pst_bridge_queues
   end
 
   logic unused;
-  assign unused = ^{send.mark, decision, verdict, stored_about};
+  assign unused = ^{cfg_rsp.old, send.mark, decision, verdict, stored_about};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -34,6 +34,7 @@ struct AccessEdgeSettings {
     unsigned busiest = 0;                                // places of the table that scans fill; 0: there are no scans
     bool node_counters = false;                          // counters by node and class
     bool counter_memory = false;                         // for software: the RTL has its counters by queue in a memory of their own
+    std::uint32_t setting_profiles = 0;                  // profiles of settings; 0: each queue has its own
     FlowSizes flows;                                     // flow queues behind the queues; flows.flows 0: there are none
     unsigned share_classes = 0;                          // classes among which memory is shared; 0: it is not
     unsigned outstanding = memory_timing::kOutstanding;  // frames, and bursts, under way at the memories in each direction

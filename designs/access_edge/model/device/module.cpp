@@ -63,6 +63,9 @@ AccessEdgeSettings model_settings(Table table) {
     device.node_counters = table.boolean("node_counters", false);
     if (device.node_counters && !device.hierarchy) bad_job("device.model.node_counters needs hierarchy");
     device.counter_memory = table.boolean("counter_memory", false);
+    device.setting_profiles = static_cast<std::uint32_t>(table.integer("setting_profiles", 0, 65'536, 0));
+    if (device.setting_profiles && (device.setting_profiles < 4 || !std::has_single_bit(device.setting_profiles)))
+        bad_job("device.model.setting_profiles is a power of two from 4 on");
     device.share_classes = static_cast<unsigned>(table.integer("share_classes", 0, settings::kMostTrafficClass + 1, 0));
     if (table.has("flows")) {
         Table flows = table.table("flows");
@@ -76,6 +79,8 @@ AccessEdgeSettings model_settings(Table table) {
             bad_job("device.model.flows needs shaping, and no AQM that judges arrivals");
         flows.done();
     }
+    if (device.setting_profiles && (!device.shaping || device.flows.flows || (device.aqm && device.aqm.arrivals)))
+        bad_job("device.model.setting_profiles needs shaping, no flows, and no AQM that judges arrivals");
     device.outstanding = static_cast<unsigned>(
         table.integer("outstanding", memory_timing::kLeastOutstanding, memory_timing::kMostOutstanding, device.outstanding));
     table.done();
@@ -106,6 +111,7 @@ DeviceMaker make_model(Table model, std::uint32_t queues, QueueId queue_id, cons
     settings.queue_id = queue_id;
     if ((queue_id == QueueId::Headers) != (settings.find.profiles != 0)) bad_job("device.model.headers goes with device.queue_id headers");
     settings.pools = pools;
+    if (settings.setting_profiles > queues) bad_job("device.model.setting_profiles is more than device.queues");
     if (settings.hierarchy && queues % settings.hierarchy_sizes.queues_per_subscriber != 0)
         bad_job("device.queues is no multiple of device.model.hierarchy.queues_per_subscriber");
     const auto make = std::any_cast<CoreMaker>(*provided("designs/access_edge/model/device/core", core_of(settings)));

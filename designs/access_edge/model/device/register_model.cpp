@@ -274,7 +274,7 @@ HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
             decode_guarantee(hierarchy_guarantee_)};
 }
 
-void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t now) {
+void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t now, bool setting_refused) {
     const bool responding = responding_;
     responding_ = false;
     // The register block: a write takes effect in the cycle after it was taken from the bus, a command is answered when it starts.
@@ -283,12 +283,20 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
     const bool start = command_ && state_ == State::Idle;
     if (state_ == State::Find) step_find(now);
     if (state_ == State::Settle && --settle_ == 0) state_ = State::Idle;
-    if (hierarchy_taken) {
+    if (setting_refused) refused_ = Refused::Room;
+    if (hierarchy_taken || setting_refused) {
         state_ = State::Idle;
     } else if (setting_taken) {
         state_ = provision_ ? State::WriteHierarchy : State::Idle;
     }
-    if (setting_taken) provision_ = false;
+    if (setting_taken || setting_refused) {
+        provision_ = false;
+        if (std::exchange(late_, false)) {
+            if (late_next_ && setting_taken) ++index_;
+            external_ = false;
+            responding_ = true;
+        }
+    }
     if (start) {
         const bool provision = *command_ == values::kCommandProvision, next = provision || *command_ == values::kCommandWriteNext;
         const bool writes = next || *command_ == values::kCommandWrite;
@@ -316,7 +324,9 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
             state_ = State::Write;
             provision_ = hierarchy_ && provision;
             if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);
-            if (next) ++index_;
+            late_ = profiles_;
+            late_next_ = next;
+            if (next && !late_) ++index_;
         } else if (refused_ == Refused::Not && is_read_back(*command_)) {
             const auto what = hierarchy_setting(*command_).what;
             read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : hierarchy_index_};
@@ -328,8 +338,10 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken, std::int64_t 
             snapshot_ = index_;
         }
         command_.reset();
-        external_ = false;
-        responding_ = true;
+        if (!late_) {
+            external_ = false;
+            responding_ = true;
+        }
     }
     if (accept) {
         held_ = false;

@@ -27,9 +27,10 @@ class RegisterModel {
   public:
     // hierarchy: there is one, with these sizes. share_classes, page_sizes: of the admission; 0: there is none.
     // find: what finds queues in headers, if there is such. flow_hash: of the flows, if there are flow queues. busiest: there are scans.
-    // node_counters: there are counters by node and class.
+    // node_counters: there are counters by node and class. profiles: settings may be refused when they are on offer (SettingProfiles).
     RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0,
-                  bool busiest = false, bool node_counters = false, FindModel* find = nullptr, FqHash* flow_hash = nullptr)
+                  bool busiest = false, bool node_counters = false, FindModel* find = nullptr, FqHash* flow_hash = nullptr,
+                  bool profiles = false)
         : queues_(queues),
           hierarchy_(hierarchy),
           sizes_(sizes),
@@ -38,7 +39,8 @@ class RegisterModel {
           busiest_(busiest),
           node_counters_(node_counters),
           find_(find),
-          flow_hash_(flow_hash) {}
+          flow_hash_(flow_hash),
+          profiles_(profiles) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -57,8 +59,9 @@ class RegisterModel {
     const HierarchySetting* offered_hierarchy(bool setting_taken) const {
         return state_ == State::WriteHierarchy || (provision_ && setting_taken) ? &hierarchy_setting_ : nullptr;
     }
-    // One cycle; setting_taken, hierarchy_taken: the core takes what is on offer. Throws DeviceError when the bus answers with an error.
-    void step(bool setting_taken, bool hierarchy_taken, std::int64_t now);
+    // One cycle; setting_taken, hierarchy_taken: the core takes what is on offer; setting_refused: no profile has it, and none is free.
+    // Throws DeviceError when the bus answers with an error.
+    void step(bool setting_taken, bool hierarchy_taken, std::int64_t now, bool setting_refused = false);
 
     std::uint32_t index() const { return index_; }
     std::uint32_t hierarchy_index() const { return hierarchy_index_; }
@@ -128,6 +131,7 @@ class RegisterModel {
     bool busiest_, node_counters_;
     FindModel* find_;
     FqHash* flow_hash_;
+    bool profiles_;
     std::uint32_t flow_limit_ = UINT32_MAX, quantum_ = 0;
     std::uint32_t find_item_ = 0, find_value_ = 0;
     std::uint32_t find_read_ = 0;  // value of the key that was read last
@@ -140,7 +144,8 @@ class RegisterModel {
     unsigned outstanding_ = 0;
     bool held_ = false, responding_ = false;  // a write waits in the register block; its answer is on the bus
     Write write_{};
-    bool external_ = false;  // the bus waits for the command's answer
+    bool external_ = false;                  // the bus waits for the command's answer
+    bool late_next_ = false, late_ = false;  // with profiles: it waits until the setting is taken or refused; the index steps then
     std::optional<std::uint32_t> command_;
     State state_ = State::Idle;
     bool provision_ = false;  // class and weight go along with the setting on offer

@@ -16,6 +16,8 @@
 #include "blocks/count/model/busiest.hpp"
 #include "blocks/memory/model/page_admission.hpp"
 #include "blocks/memory/model/timed_page_pools.hpp"
+#include "blocks/settings/model/setting_profiles.hpp"
+#include "blocks/timing/model/shaper_code.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 #include "designs/access_edge/model/counters.hpp"
 #include "designs/access_edge/model/device/input_model.hpp"
@@ -66,7 +68,10 @@ class ModelDevice final : public Device {
           find_(settings.find.profiles != 0 ? std::optional<FindModel>(std::in_place, settings.find) : std::nullopt),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
                      admission_ ? admission_->sizes() : 0, settings.busiest != 0, settings.node_counters, find_ ? &*find_ : nullptr,
-                     Core::kFlows ? &flow_hash_ : nullptr),
+                     Core::kFlows ? &flow_hash_ : nullptr, settings.setting_profiles != 0),
+          profiles_(settings.setting_profiles != 0
+                        ? std::optional<SettingProfiles>(std::in_place, settings.queues, settings.setting_profiles, reset_word())
+                        : std::nullopt),
           head_bytes_(find_ || Core::kFlows ? kMaxFrameBytes + 64 : 0),
           nodes_(settings.node_counters, settings.queues, settings.hierarchy_sizes),
           busiest_(settings.busiest ? settings.queues : 0, settings.busiest),
@@ -259,9 +264,24 @@ class ModelDevice final : public Device {
     std::int64_t send_beat(std::int64_t from, std::uint32_t bytes, bool is_last);
     std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
+    // The settings of a queue as pst_setting_profiles has them; and those after reset.
+    static SettingProfiles::Word word_of(const CoreSetting& s) {
+        SettingProfiles::Word word = encode_shaper({s.mantissa, s.exponent, s.burst});
+        word = word << settings::kLimitPacketsWidth | s.limit_packets;
+        word = word << settings::kLimitBytesWidth | s.limit_bytes;
+        return word << (AqmSetting::kWordBits + 2) | (Core::kJudges ? s.aqm.code() : 0);
+    }
+    static SettingProfiles::Word reset_word() {
+        CoreSetting s;
+        s.mantissa = 1;
+        s.limit_packets = settings::kMostLimitPackets;
+        s.limit_bytes = settings::kMostLimitBytes;
+        return word_of(s);
+    }
     // Something happens at the registers in the next cycle; what they offer and the core does not take changes nothing.
     bool registers_move() const {
         if (!registers_.waits()) return !registers_.quiet();
+        if (profiles_ && registers_.offered()) return true;
         return registers_.offered() ? core_.setting_ready() : core_.hierarchy_setting_ready();
     }
     // What a register of a counter shows; none: it is not one.
@@ -285,6 +305,7 @@ class ModelDevice final : public Device {
     std::optional<PageAdmission> admission_;
     std::optional<FindModel> find_;  // queues are found in headers
     RegisterModel registers_;
+    std::optional<SettingProfiles> profiles_;
     FqHash flow_hash_;
     std::vector<std::uint8_t> head_bytes_;  // of a frame whose headers are read
     std::uint64_t held_find_count_ = 0;
@@ -432,11 +453,14 @@ void ModelDevice<Core>::cycle() {
     }
 
     const CoreSetting* setting = registers_.offered();
-    const bool setting_taken = setting && core_.setting_ready();
+    const bool peek = profiles_ && setting && profiles_->offer(now_, setting->queue, word_of(*setting));
+    const bool setting_taken = setting && core_.setting_ready() && (!profiles_ || profiles_->valid(now_));
+    const bool setting_refused = profiles_ && setting && profiles_->full(now_);
     const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy(setting_taken);
     if (hierarchy_setting && !core_.hierarchy_setting_ready()) hierarchy_setting = nullptr;
     if (nodes_ && hierarchy_setting) nodes_.set(*hierarchy_setting);
-    const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && bucket_known() && core_.enqueue_ready(setting_taken);
+    const bool enqueue =
+        !enqueues_.empty() && enqueues_.front().from <= now_ && bucket_known() && core_.enqueue_ready(setting_taken || peek);
     const bool out = core_.out_valid(now_ + origin_) && memory_ready();
 
     if (core_.event_valid()) {
@@ -483,7 +507,9 @@ void ModelDevice<Core>::cycle() {
     }
     if (admission_ && setting_taken) admission_->set_class(setting->queue, setting->share_class, now_ + origin_);
     if (!registers_.quiet()) {
-        registers_.step(setting_taken, hierarchy_setting != nullptr, now_ + origin_);
+        if (profiles_ && setting_taken) profiles_->taken(now_);
+        if (setting_refused) profiles_->refused(now_);
+        registers_.step(setting_taken, hierarchy_setting != nullptr, now_ + origin_, setting_refused);
         if (find_) find_->forget(input_.unseen_before(now_) + origin_);
         set_memory_timeout();
         if (const auto share = registers_.take_share())
@@ -1087,6 +1113,10 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return core_.flow_packets();
         case registers::kFlowLimit:
             return registers_.flow_limit();
+        case registers::kSettingProfiles:
+            return settings_.setting_profiles;
+        case registers::kSettingProfilesUsed:
+            return profiles_ ? profiles_->used() : 0;
         case registers::kNowQuantum:
             return back_.quantum;
         case registers::kFindProfiles:

@@ -1,0 +1,2 @@
+-f ../../common/rtl/common.f
+pst_setting_profiles.sv
