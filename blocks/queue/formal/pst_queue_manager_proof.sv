@@ -84,7 +84,8 @@ module pst_queue_manager_proof
       .m_deq_backlogged_o(deq_backlogged), .m_deq_left_o(), .m_deq_head_o(), .m_active_len_o(), .ev_backlog_o(),
       .s_look_valid_i(look_valid_i), .s_look_ready_o(), .s_look_queue_i(look_queue_i),
       .m_head_o(), .m_look_o(),
-      .s_cfg_i('{valid: cfg_valid_i, limit_packets: cfg_packets_i, limit_bytes: cfg_bytes_i}), .s_cfg_queue_i(cfg_queue_i),
+      .s_cfg_i('{valid: cfg_valid_i, limit_packets: cfg_packets_i, limit_bytes: cfg_bytes_i, default: '0}), .s_cfg_queue_i(cfg_queue_i),
+      .cfg_old_o(),
       .init_done_o(init_done)
   );
 
@@ -273,7 +274,7 @@ module pst_queue_manager_proof
           a_packets : assert (PacketCountWidth'(tail[q].count.packets - deq[q].packets) == PacketCountWidth'(level_q[q]));
           a_bytes : assert (ByteCountWidth'(tail[q].count.bytes - deq[q].bytes) == ByteCountWidth'(bytes[q]));
           a_copies : assert (u_dut.u_enq_packets.mem[q] == tail[q].count.packets && u_dut.u_deq_for_enq.mem[q] == deq[q]);
-          a_limit : assert (u_dut.u_limit.mem[q] == limit_q[q]);
+          a_limit : assert (u_dut.u_limit.g_own.u_words.mem[q] == limit_q[q]);
         end
         // a head is in one of two places, or on its way to the second
         if (level_q[q] != '0) begin
@@ -306,7 +307,7 @@ module pst_queue_manager_proof
       // every read sees the memories as they are now
       if (u_dut.e1_q.valid) begin
         a_e1 : assert (tail_e1 == tail[u_dut.e1_q.queue_id] && deq_e1 == deq[u_dut.e1_q.queue_id]);
-        a_e1_limit : assert (u_dut.u_limit.rdata_q == limit1_q);
+        a_e1_limit : assert (u_dut.u_limit.g_own.u_words.rdata_q == limit1_q);
       end
       if (u_dut.e2_q.valid) begin
         a_e2 : assert ({u_dut.tail_s2, u_dut.enq_s2} == tail[u_dut.e2_q.queue_id] && u_dut.deq_s2 == deq[u_dut.e2_q.queue_id]);

@@ -394,7 +394,7 @@ module pst_schedule_shaped_proof
       for (int k = 1; k <= Last; k++) begin
         // gates: what will park, or has parked, saw a closed gate
         if (pop[k]) begin
-          if (k == 1) `PLACES(u_dut.u_cfg.rdata_q == read1_q);
+          if (k == 1) `PLACES(u_dut.u_cfg.g_own.u_words.rdata_q == read1_q);
           if (k == 2) `PLACES(u_dut.cfg_b2 == read2_q);
           if (k == 3 && op[3] == Dequeue) `PLACES(open3_q);
           if (parks[k]) begin
@@ -408,7 +408,7 @@ module pst_schedule_shaped_proof
 
       // settings and gates
       for (int q = 0; q < 2; q++) begin
-        if (cleared[q]) `PLACES(u_dut.u_cfg.mem[q] == cfg_q[q] && 32'(cfg_q[q].burst) < MaxBurst);
+        if (cleared[q]) `PLACES(u_dut.u_cfg.g_own.u_words.mem[q] == cfg_q[q] && 32'(cfg_q[q].burst) < MaxBurst);
       end
       `PLACES(!u_dut.gate_busy_q || u_dut.init_done_o);
       `PLACES($onehot0({u_dut.gate_look_q, u_dut.gate_look2_q, u_dut.gate_wait_q, u_dut.gate_pipe_q}));

@@ -295,7 +295,7 @@ async def identity(dut) -> None:
     await offered
     await bench.empty()
     expected = {
-        "type": 0x50535401, "version": 0x0001000E, "queues": 16, "descriptors": 64, "memories": 2, "max_frame_bytes": 1522,
+        "type": 0x50535401, "version": 0x0001000F, "queues": 16, "descriptors": 64, "memories": 2, "max_frame_bytes": 1522,
         "clock_hz": 220_000_000, "features": 1, "next": 0, "status": 1,
     }  # fmt: skip
     for name, value in expected.items():
