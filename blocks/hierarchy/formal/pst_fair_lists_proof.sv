@@ -2,9 +2,9 @@
 // Proof bench of pst_fair_lists: every queue is in exactly one place, lists are FIFO, and priority: what a pick gives is of the highest class
 // that waited at its parent when the pick was asked for, the oldest of the list whose turn it is, a batch as many as were asked for or all that
 // there are, in the list's order. Only what was appended less than three cycles before may have come too late. Which queue goes for one that leaves
-// its list is looked up outside, and whether that one holds back and is clear: any at all, and that is handed out in its place. A batch that has
-// emptied its list continues if its parent is behind and any queue waits, with the class that is the highest when the last queue leaves its list;
-// with a lower class only if all queues of the batch are clear. Of each class of a batch all of this is true. A queue joins its list at the end; in
+// its list is looked up outside, and whether that one holds back and is clear: any at all, and that is handed out in its place. A batch comes in
+// parts. After each it continues if its parent is behind and any queue waits, with the class that is the highest when the last queue leaves its
+// list; with a lower class only if all queues of the batch are clear. Of each part all of this is true. A queue joins its list at the end; in
 // front if it may and the parent was not patient when the class was picked last, but not while the next head of the list is being read.
 //
 // Beside the hardware stand the lists as plain arrays. An append or a pick takes effect in stage 2, in the order of stage 0; the word of a list
@@ -15,6 +15,7 @@ module pst_fair_lists_proof
 #(
     parameter int unsigned Queues = 4,
     parameter int unsigned TrainLog = 2,    // 1 or 2
+    parameter int unsigned PartLog = TrainLog,
     localparam int unsigned Lists = 4,      // parent, class; each with two sides
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -43,12 +44,13 @@ module pst_fair_lists_proof
     input logic                    out_ready_i
 );
 
-  localparam int unsigned TrainMost = 2 ** TrainLog;
+  localparam int unsigned TrainMost = 2 ** TrainLog, PartMost = 2 ** PartLog;
 
   typedef logic [QueueIdWidth-1:0] queue_t;
   typedef logic [1:0] list_t;
   typedef logic [QueueIdWidth:0] count_t;
-  typedef logic [TrainLog:0] number_t;
+  typedef logic [TrainLog:0] number_t;    // of queues in a batch,
+  typedef logic [PartLog:0] part_t;       // and in a part
 
   typedef enum logic [2:0] {
     Outside,
@@ -77,10 +79,10 @@ module pst_fair_lists_proof
     logic                   held;      // for what waits above,
     logic                   own;       // of its own class, too
     round_t                 round;
-    number_t                base;      // queues of the classes before
+    number_t                base;      // queues of the parts before
     logic                   rest;      // the last of its queues is not known to be the batch's last one,
     logic                   same;      // and its class or a higher one waits behind it;
-    logic                   clear;     // all of those that were looked at are clear, those of the classes before included,
+    logic                   clear;     // all of those that were looked at are clear, those of the parts before included,
     class_t                 next_cls;  // and when the last one was looked at this class was the highest;
     logic                   goes;      // it continues
     number_t                number;    // of its queues, those before included,
@@ -100,7 +102,7 @@ module pst_fair_lists_proof
     logic [1:0]    nonempty;
     logic [1:0]    opens;
     logic          late;
-    number_t [1:0] most;
+    part_t [1:0]   most;
     logic [1:0]    all;
     round_t        round;
   } lists_t;
@@ -114,8 +116,8 @@ module pst_fair_lists_proof
     round_t     round;
     logic       credit;
     logic       front;
-    train_t     train;
-    number_t    wanted;
+    part_t      wanted;
+    number_t    beyond;
     logic       patient;
     logic       holds;
     logic       clear;
@@ -124,7 +126,8 @@ module pst_fair_lists_proof
   typedef struct packed {
     logic    parent;
     class_t  cls;
-    number_t wanted;
+    part_t   wanted;
+    number_t beyond;
     logic    clear;
   } rest_t;
 
@@ -169,6 +172,15 @@ module pst_fair_lists_proof
     left_of = (number_t'(1) << pick.asked) - pick.base;
   endfunction
 
+  // So many of them its next part wants.
+  function automatic part_t part_of(pick_t pick);
+    part_of = 32'(left_of(pick)) < PartMost ? part_t'(left_of(pick)) : part_t'(PartMost);
+  endfunction
+
+  function automatic number_t beyond_of(pick_t pick);
+    beyond_of = left_of(pick) - number_t'(part_of(pick));
+  endfunction
+
   // The batch's word at this place says that it is none, or that it is the last.
   function automatic logic none_at(pick_t pick, number_t place);
     none_at = pick.none && pick.done && place + 1'b1 == pick.number;
@@ -189,7 +201,7 @@ module pst_fair_lists_proof
   round_t out_round;
 
   pst_fair_lists #(
-      .Parents(2), .Queues(Queues), .Classes(2), .GraceCycles(64), .TrainLog(TrainLog)
+      .Parents(2), .Queues(Queues), .Classes(2), .GraceCycles(64), .TrainLog(TrainLog), .PartLog(PartLog)
   ) u_dut (
       .clk_i, .rst_i, .now_i,
       .s_append_valid_i(append_valid_i), .s_append_front_i(append_front_i), .s_append_parent_i(append_parent_i),
@@ -253,7 +265,7 @@ module pst_fair_lists_proof
   assign p5         = u_dut.p5_walk_q.parent;
   assign p_out      = walk5_more ? p5 : p3;
   assign p_look     = u_dut.p4_pick_q.parent;
-  assign walk5_more = u_dut.p5_walk_q.valid && u_dut.p5_walk_q.links != number_t'(1);
+  assign walk5_more = u_dut.p5_walk_q.valid && u_dut.p5_walk_q.links != part_t'(1);
 
   assign higher = recent_q[p2].cls < pick_q[p2].cls && 10'(now_i[12:3] - recent_q[p2].eighths) < 10'd8;
 
@@ -288,7 +300,7 @@ module pst_fair_lists_proof
     out_at_d       = out_at_q;
     side           = turn;
     none           = 1'b0;
-    wanted         = count_t'(left_of(pick_q[p2]));
+    wanted         = count_t'(part_of(pick_q[p2]));
     number         = count_t'(1);
     if (give) begin
       if (!none_at(pick_q[out_parent], pick_q[out_parent].given))
@@ -352,7 +364,8 @@ module pst_fair_lists_proof
       pick_d[p2].round  = round_d[l2];
       late_d[l2]        = !pick_q[p2].patient;
       pick_d[p2].same   = count_d[{p2, 1'b0}] != '0 || (l2[0] && count_d[{p2, 1'b1}] != '0);
-      pick_d[p2].rest   = !none && !waits_at_all && number != wanted && (count_d[{p2, 1'b0}] != '0 || count_d[{p2, 1'b1}] != '0);
+      pick_d[p2].rest   = !none && !waits_at_all && 32'(number) != 32'(left_of(pick_q[p2]))
+          && (count_d[{p2, 1'b0}] != '0 || count_d[{p2, 1'b1}] != '0);
       for (int k = 0; k < TrainMost; k++) if (k >= 32'(pick_q[p2].base)) pick_d[p2].rounds[k] = round_d[l2];
     end
     if (u_dut.p3_pick_q || walk5_more) begin
@@ -473,7 +486,7 @@ module pst_fair_lists_proof
     for (int k = 0; k < 2; k++) begin
       ask_there[k]  = 32'(u_dut.u_pick.level_q) > k;
       rest_there[k] = 32'(u_dut.u_rest.level_q) > k;
-      rest_word[k]  = u_dut.u_rest.mem[2'(32'(u_dut.u_rest.raddr_q) + k)];
+      rest_word[k]  = u_dut.u_rest.mem[3'(32'(u_dut.u_rest.raddr_q) + k)];
       head_there[k] = 32'(u_dut.u_head.level_q) > k;
       ask_word[k]   = u_dut.u_pick.mem[3'(32'(u_dut.u_pick.raddr_q) + k)];
       head_word[k]  = u_dut.u_head.mem[3'(32'(u_dut.u_head.raddr_q) + k)];
@@ -495,11 +508,10 @@ module pst_fair_lists_proof
           + 4'(head_there[0] && head_word[0].parent == 1'(p)) + 4'(head_there[1] && head_word[1].parent == 1'(p))
           + 4'(u_dut.p1_q.valid && u_dut.p1_q.op == OpHead && u_dut.p1_q.parent == 1'(p))
           + 4'(u_dut.p2_q.valid && u_dut.p2_q.op == OpHead && p2 == 1'(p));
-      // places in the output FIFO that a pick holds: from stage 2 on, as many as were asked for, until it is known how many there are
-      reserved[p] = pick_q[p].busy && pick_q[p].done ? 32'(pick_q[p].number) - 32'(pick_q[p].given) : '0;
-      if ((u_dut.p2_q.valid && u_dut.p2_q.op == OpPick && p2 == 1'(p)) || (u_dut.p3_pick_q && p3 == 1'(p)) || pick_q[p].rest
-          || (pick_q[p].busy && !pick_q[p].done && pick_q[p].base != '0)) begin
-        reserved[p] = (32'd1 << pick_q[p].asked) - 32'(pick_q[p].given);
+      // places in the output FIFO that a pick holds: from stage 2 on, as many as its part wants, until it is known how many there are
+      reserved[p] = pick_q[p].busy ? 32'(pick_q[p].number) - 32'(pick_q[p].given) : '0;
+      if ((u_dut.p2_q.valid && u_dut.p2_q.op == OpPick && p2 == 1'(p)) || (u_dut.p3_pick_q && p3 == 1'(p))) begin
+        reserved[p] = 32'(pick_q[p].base) + 32'(part_of(pick_q[p])) - 32'(pick_q[p].given);
       end
     end
   end
@@ -548,8 +560,8 @@ module pst_fair_lists_proof
         a_priority : assert (u_dut.p2_q.cls == pick_q[p2].cls);
         a_first : assert (u_dut.p2_none == none && (none || (u_dut.p2_head == list_q[l2][side][0] && count_q[l2][side] != '0)));
         a_number : assert (count_t'(u_dut.p2_number) == number && number != '0 && number <= wanted && (!none || number == 1));
-        if (!none) a_most : assert (u_dut.p2_lists.most[side] == few(count_q[l2][side], count_t'(TrainMost))
-                                    && u_dut.p2_lists.all[side] == (count_q[l2][side] <= count_t'(TrainMost)));
+        if (!none) a_most : assert (u_dut.p2_lists.most[side] == few(count_q[l2][side], count_t'(PartMost))
+                                    && u_dut.p2_lists.all[side] == (count_q[l2][side] <= count_t'(PartMost)));
         a_waits : assert (u_dut.waits == (count_d[l2] != '0));
       end
       a_meet : assert (!(u_dut.p3_pick_q && walk5_more));
@@ -599,8 +611,8 @@ module pst_fair_lists_proof
           if (count_q[l][s] != '0) a_word_tail : assert (word_q[l].tail[s] == list_q[l][s][count_q[l][s]-1'b1]);
           if (count_q[l][s] != '0 && !(pending_q[l/2] && pending_list_q[l/2] == list_t'(l) && pending_side_q[l/2] == 1'(s))) begin
             a_word_head : assert (word_q[l].head[s] == list_q[l][s][0]);
-            a_word_most : assert (word_q[l].most[s] == few(count_q[l][s], count_t'(TrainMost))
-                    && word_q[l].all[s] == (count_q[l][s] <= count_t'(TrainMost)));
+            a_word_most : assert (word_q[l].most[s] == few(count_q[l][s], count_t'(PartMost))
+                    && word_q[l].all[s] == (count_q[l][s] <= count_t'(PartMost)));
           end
         end
         a_word_round : assert (word_q[l].round == round_q[l] && word_q[l].late == late_q[l]);
@@ -663,19 +675,18 @@ module pst_fair_lists_proof
       end
       for (int k = 0; k < 2; k++) begin
         if (rest_there[k]) a_rest_word : assert (rest_word[k].cls == pick_q[rest_word[k].parent].cls
-            && rest_word[k].wanted == left_of(pick_q[rest_word[k].parent])
+            && rest_word[k].wanted == part_of(pick_q[rest_word[k].parent]) && rest_word[k].beyond == beyond_of(pick_q[rest_word[k].parent])
             && rest_word[k].clear == pick_q[rest_word[k].parent].clear && pick_q[rest_word[k].parent].base != '0);
         if (ask_there[k]) a_ask_first : assert (pick_q[ask_word[k].parent].base == '0 && pick_q[ask_word[k].parent].clear);
       end
       if (u_dut.look1_q) a_look1_first : assert (pick_q[u_dut.look1_parent_q].base == '0 && pick_q[u_dut.look1_parent_q].clear);
       if (u_dut.look2_q) a_look2_first : assert (pick_q[u_dut.look2_parent_q].base == '0 && pick_q[u_dut.look2_parent_q].clear);
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
-        a_pick1_word : assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.wanted == left_of(pick_q[l1[1]])
-                && u_dut.p1_q.clear == pick_q[l1[1]].clear
-                && (pick_q[l1[1]].base != '0 || u_dut.p1_q.train == pick_q[l1[1]].asked)
+        a_pick1_word : assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.wanted == part_of(pick_q[l1[1]])
+                && u_dut.p1_q.beyond == beyond_of(pick_q[l1[1]]) && u_dut.p1_q.clear == pick_q[l1[1]].clear
                 && u_dut.p1_q.patient == pick_q[l1[1]].patient && u_dut.p1_q.holds == pick_q[l1[1]].keeps);
       end
-      if (effect && u_dut.p2_q.op == OpPick) a_pick2_train : assert (u_dut.p2_q.wanted == left_of(pick_q[p2])
+      if (effect && u_dut.p2_q.op == OpPick) a_pick2_train : assert (u_dut.p2_q.wanted == part_of(pick_q[p2]) && u_dut.p2_q.beyond == beyond_of(pick_q[p2])
           && u_dut.p2_q.clear == pick_q[p2].clear
           && u_dut.p2_q.patient == pick_q[p2].patient && u_dut.p2_q.holds == pick_q[p2].keeps);
       // operations are of classes and queues that there are
@@ -685,7 +696,7 @@ module pst_fair_lists_proof
       if (u_dut.p4_q.valid) a_op4_exists : assert (u_dut.p4_q.cls < class_t'(2));
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpAppend) a_append1_exists : assert (32'(u_dut.p1_q.queue_id) < Queues);
       if (u_dut.p2_q.valid && u_dut.p2_q.op == OpAppend) a_append2_exists : assert (32'(u_dut.p2_q.queue_id) < Queues);
-      a_pick1_flag : assert (u_dut.p1_pick_q == (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick && pick_q[l1[1]].base == '0));
+      a_pick1_flag : assert (u_dut.p1_pick_q == (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick));
       a_pick3_flag : assert (u_dut.p3_pick_q == (u_dut.p3_q.valid && u_dut.p3_q.op == OpPick));
       if (u_dut.p3_link_we_q && !u_dut.init) begin
         a_link_of_an_append : assert (u_dut.p3_q.valid && u_dut.p3_q.op == OpAppend && at_q[u_dut.p3_link_waddr_q].where == InList);
@@ -710,7 +721,7 @@ module pst_fair_lists_proof
         end
         if (pick_q[p].rest) begin
           a_rest : assert (pick_q[p].busy && pick_q[p].done && pick_q[p].walk && !pick_q[p].none && !pick_q[p].patient && !pick_q[p].keeps
-              && !pending_q[p] && mask_q[p] != '0 && 32'(pick_q[p].number) < 32'd1 << pick_q[p].asked);
+              && mask_q[p] != '0 && 32'(pick_q[p].number) < 32'd1 << pick_q[p].asked);
           if (pick_q[p].pushed == pick_q[p].number)
             a_rest_class : assert (pick_q[p].next_cls < class_t'(2) && count_q[list_of(1'(p), pick_q[p].next_cls)] != '0);
         end
@@ -724,8 +735,7 @@ module pst_fair_lists_proof
         if (pick_q[p].busy && !pick_q[p].done) begin
           // so that a pick never overtakes the head that the one before it has uncovered
           a_pick_finds_a_queue : assert (!pick_q[p].walk && !pick_q[p].goes && pick_q[p].number == pick_q[p].base
-              && pick_q[p].pushed == pick_q[p].base && (pick_q[p].base == '0 || !pending_q[p])
-              && count_q[list_of(1'(p), pick_q[p].cls)] != '0);
+              && pick_q[p].pushed == pick_q[p].base && count_q[list_of(1'(p), pick_q[p].cls)] != '0);
         end
         if (pick_q[p].walk && pick_q[p].none) a_none_leaves_no_head : assert (!pending_q[p]);
         if (pick_q[p].walk && !pick_q[p].none) begin
@@ -747,16 +757,17 @@ module pst_fair_lists_proof
       end
       // a pick comes to stage 3 when no batch does
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
-        a_pick1_meets_no_walk : assert (!(walk5_more && u_dut.p5_walk_q.links != number_t'(2)) && !(u_dut.p3_pick_q
-            && u_dut.p3_number_q != number_t'(1)));
+        a_pick1_meets_no_walk : assert (!(walk5_more && u_dut.p5_walk_q.links != part_t'(2)) && !(u_dut.p3_pick_q
+            && u_dut.p3_number_q != part_t'(1)));
       end
       if (effect && u_dut.p2_q.op == OpPick)
-        a_pick2_meets_no_walk : assert (!(u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links != number_t'(1)));
+        a_pick2_meets_no_walk : assert (!(u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links != part_t'(1)));
       // walks
       if (u_dut.p3_pick_q) begin
         a_walk3 : assert (pick_q[p3].busy && pick_q[p3].pushed == pick_q[p3].base
-            && u_dut.p3_number_q == pick_q[p3].number - pick_q[p3].base
-            && u_dut.p3_q.wanted == left_of(pick_q[p3]) && u_dut.p3_rest == rest_of(pick_q[p3])
+            && number_t'(u_dut.p3_number_q) == pick_q[p3].number - pick_q[p3].base
+            && u_dut.p3_q.wanted == part_of(pick_q[p3]) && u_dut.p3_q.beyond == beyond_of(pick_q[p3])
+            && u_dut.p3_rest == rest_of(pick_q[p3])
             && u_dut.p3_q.clear == pick_q[p3].clear && u_dut.p3_same == pick_q[p3].same
                 && u_dut.p3_none_q == pick_q[p3].none && u_dut.p3_held_q == pick_q[p3].held && u_dut.p3_own_q == pick_q[p3].own
                 && u_dut.p3_q.cls == pick_q[p3].cls
@@ -772,7 +783,7 @@ module pst_fair_lists_proof
                 && u_dut.p4_walk_q.round == pick_q[p4].round && u_dut.p4_walk_q.head == pending_q[p4] && u_dut.p4_walk_q.cls < class_t'(2));
         if (pending_q[p4])
           a_walk4_list : assert (list_of(p4, u_dut.p4_walk_q.cls) == pending_list_q[p4] && u_dut.p4_walk_q.side == pending_side_q[p4]);
-        if (u_dut.p4_walk_q.links != number_t'(1) || pending_q[p4]) a_walk4_link : assert (u_dut.u_link.rdata_q == next[p4]);
+        if (u_dut.p4_walk_q.links != part_t'(1) || pending_q[p4]) a_walk4_link : assert (u_dut.u_link.rdata_q == next[p4]);
       end
       if (u_dut.p5_walk_q.valid) begin
         a_walk5 : assert (u_dut.p5_walk_q.links != '0 && pick_q[p5].pushed != pick_q[p5].base
@@ -783,11 +794,11 @@ module pst_fair_lists_proof
                 && u_dut.p5_walk_q.round == pick_q[p5].round && u_dut.p5_walk_q.head == pending_q[p5] && u_dut.p5_walk_q.cls < class_t'(2));
         if (pending_q[p5])
           a_walk5_list : assert (list_of(p5, u_dut.p5_walk_q.cls) == pending_list_q[p5] && u_dut.p5_walk_q.side == pending_side_q[p5]);
-        if (u_dut.p5_walk_q.links != number_t'(1) || pending_q[p5]) a_walk5_link : assert (u_dut.link_r == next[p5]);
+        if (u_dut.p5_walk_q.links != part_t'(1) || pending_q[p5]) a_walk5_link : assert (u_dut.link_r == next[p5]);
       end
       a_walk4_given : assert (u_dut.p4_given_q == u_dut.p4_walk_q.valid && (!u_dut.p4_given_q || p_look == p4));
       // the classes that waited when the last queue of a batch left its list
-      if (u_dut.p4_walk_q.valid && pick_q[p4].rest && u_dut.p4_walk_q.links == number_t'(1)) begin
+      if (u_dut.p4_walk_q.valid && pick_q[p4].rest && u_dut.p4_walk_q.links == part_t'(1)) begin
         a_rest_mask4 : assert ((u_dut.u_rest_look.hit_q ? u_dut.u_rest_look.new_q : u_dut.u_rest_look.word) == rest1_q
             && rest1_q != '0 && pick_q[p4].next_cls == (rest1_q[0] ? class_t'(0) : class_t'(1)));
       end
@@ -817,7 +828,7 @@ module pst_fair_lists_proof
               && u_dut.u_out.valid_q == (u_dut.u_out.level_q != '0) && u_dut.u_rest.valid_q == (u_dut.u_rest.level_q != '0));
       a_fifo_levels : assert (u_dut.u_rest.level_q <= 2
               && u_dut.u_pick.level_q <= 2 && u_dut.u_head.level_q <= 2 && 32'(u_dut.u_out.level_q) <= 2 * TrainMost);
-      a_fifo_ends : assert (2'(32'(u_dut.u_rest.raddr_q) + 32'(u_dut.u_rest.level_q)) == u_dut.u_rest.waddr_q
+      a_fifo_ends : assert (3'(32'(u_dut.u_rest.raddr_q) + 32'(u_dut.u_rest.level_q)) == u_dut.u_rest.waddr_q
               && 3'(32'(u_dut.u_pick.raddr_q) + 32'(u_dut.u_pick.level_q)) == u_dut.u_pick.waddr_q
               && 3'(32'(u_dut.u_head.raddr_q) + 32'(u_dut.u_head.level_q)) == u_dut.u_head.waddr_q
               && 3'(32'(u_dut.u_out.raddr_q) + 32'(u_dut.u_out.level_q)) == u_dut.u_out.waddr_q);
@@ -854,7 +865,7 @@ module pst_fair_lists_proof
                 && u_dut.p4_pick_q.own == pick_q[p_look].own))
                 && u_dut.p4_pick_q.none == pick_q[p_look].none && u_dut.p4_pick_q.last == (pick_q[p_look].pushed == pick_q[p_look].number));
       end
-      if (u_dut.p1_pick_q) a_room_for_the_pick : assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);
+      if (u_dut.p1_pick_q) a_room_for_the_pick : assert (u_dut.credit_q >= 4'(u_dut.p1_q.wanted));
       a_credits : assert (32'(u_dut.credit_q) + 32'(u_dut.back_q) + reserved[0] + reserved[1] == OutDepth);
       // nothing happens before the memories are cleared
       if (!init_done) begin

@@ -3,8 +3,8 @@
 // known.
 //
 // One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. What
-// is in the lists when a pick starts is known two cycles before, so step() is called so long before. A batch gives a queue every two
-// cycles, so that two batches are under way side by side. It is one pick, and one more for each class that it continues with.
+// is in the lists when a pick starts is known two cycles before, so step() is called so long before. A batch comes in parts, each of which
+// is a pick. A part gives a queue every two cycles, so that two of them are under way side by side.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,17 @@ inline constexpr int kAsk = 3;     // from a parent's asking until its pick can 
 inline constexpr int kSeen = 3;    // operations that have started so long before it asks count for the class that it asks for
 inline constexpr int kAhead = 2;   // so long before a pick starts it is known which queues are in the lists then
 inline constexpr int kClock = 2;   // from its start until the lists are changed
-inline constexpr int kHead = 6;    // from its start until the next head's can start, and kNext more for each other queue of a batch
+inline constexpr int kHead = 6;    // from its start until the next head's can start, and kNext more for each other queue of a part
 inline constexpr int kOut = 5;     // from its start until the picked queue can go to stage 0
 inline constexpr int kStand = 2;   // so long before that it is looked up which of its subscriber's queues it is
-inline constexpr int kNext = 2;    // and until the next one of its batch
+inline constexpr int kNext = 2;    // and until the next one of its part
 inline constexpr int kUnused = 5;  // from a pick's start until the places that it had asked for and does not need are free again
-inline constexpr int kEnded = 4;   // the same from the look at the last queue of a batch that might have continued
 inline constexpr int kGone = 2;    // from a queue's going to stage 0 until its place is
-inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog;  // queues of a batch
-inline constexpr unsigned kPlaces = 4 * kTrainMost;                     // of picked queues that wait for stage 0
-inline constexpr unsigned kRoom = 4;                                    // parents that wait for their pick when another one asks
+
+inline constexpr unsigned kTrainLog = 6;            // log2 of the queues of a batch
+inline constexpr unsigned kPartMost = 16;           // queues of a part
+inline constexpr unsigned kPlaces = 4 * kPartMost;  // of picked queues that wait for stage 0
+inline constexpr unsigned kRoom = 4;                // parents that wait for their pick when another one asks
 }  // namespace picker_timing
 
 class FairPicker {
@@ -49,10 +50,10 @@ class FairPicker {
         bool own = false;               // behind: for a packet of its own class, too
         bool fresh = false;             // its subscriber had been idle when it came
         bool clear = false;             // it goes, and leaves no other packet of its subscriber and class here
-        bool first = true;              // of its batch and class,
-        bool before = true;             // and all of the classes before were clear
-        bool same = false;              // its class, or a higher one, waits when its list is empty
-        uint8_t rest = 0;               // the last of its class: so many more queues may follow, of other classes
+        bool first = true;              // of its part,
+        bool before = true;             // and all of the parts before were clear
+        bool same = false;              // its class, or a higher one, waits behind its part
+        uint8_t rest = 0;               // the last of its part: so many more queues may follow in others
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
@@ -99,16 +100,17 @@ class FairPicker {
         if (!continues && (asks_.empty() || asks_.front().start > start)) return;
         if (appended_[start % kCycles] == start || head_starts(start) || walked_[start & 1] >= start) return;
         const Ask ask = continues ? rests_.front() : asks_.front();
+        const unsigned most = std::min(ask.train, t::kPartMost);
         give_back(start);
+        if (next_pick_ > start || places_ < needed(ask)) return;
         if (continues) {
             rests_.pop();
         } else {
-            if (next_pick_ > start || places_ < needed(ask)) return;
             asks_.pop();
             started_[started_at_++ % kStarted] = {ask.start, start};
-            places_ -= ask.train;
-            next_pick_ = start + 2;
         }
+        places_ -= most;
+        next_pick_ = start + 2;
         settle(start);
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
         // At the end of a round also for those of its class that wait above: their queues may have credit for more.
@@ -128,7 +130,7 @@ class FairPicker {
             for (;; ++given, pick.at += t::kNext) {
                 pick.queue = lists.pick(links_.data());
                 pick.round = lists.round();
-                pick.last = given == ask.train || !lists.shortened();
+                pick.last = given == most || !lists.shortened();
                 if (lists.empty()) change(start, ask.parent, masks_[ask.parent] & ~(1U << ask.cls));
                 if (pick.last && !ask.patient && !ask.holds && masks_[ask.parent]) pick.rest = static_cast<uint8_t>(ask.train - given);
                 pick.same = (masks_[ask.parent] & ((2U << ask.cls) - 1)) != 0;
@@ -144,14 +146,15 @@ class FairPicker {
         } else {
             picks_.push_in_order(pick);
         }
-        if (given < ask.train && !pick.rest) backs_.push_in_order({start + t::kUnused, ask.train - given});
-        // Of the picks of every other cycle none starts while a batch is in its links.
-        if (ask.train > 1) walked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
+        if (given < most) backs_.push_in_order({start + t::kUnused, most - given});
+        // Of the picks of every other cycle none starts while a part is in its links.
+        if (most > 1) walked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }
     int64_t next_event(int64_t now) const {
         int64_t next = kNever;
-        if (!asks_.empty()) next = std::max(asks_.front().start, free_from(needed(asks_.front()))) - picker_timing::kAhead;
-        if (!rests_.empty()) next = std::min(next, rests_.front().start - picker_timing::kAhead);
+        for (const auto* asks : {&asks_, &rests_})
+            if (!asks->empty())
+                next = std::min(next, std::max(asks->front().start, free_from(needed(asks->front()))) - picker_timing::kAhead);
         if (known_ < picks_.size()) next = std::min(next, picks_.at(known_).at - picker_timing::kStand);
         return std::max(now + 1, next);
     }
@@ -210,7 +213,8 @@ class FairPicker {
         unsigned train;  // how many at most
         uint8_t cls;
         bool patient, holds;
-        bool clear = true;  // all queues that its batch has had
+        bool clear = true;   // all queues that its batch has had,
+        bool begun = false;  // and there were some
 
         bool operator<(const Ask& other) const { return start < other.start; }
     };
@@ -232,8 +236,8 @@ class FairPicker {
         bool operator<(const Back& other) const { return at < other.at; }
     };
 
-    // Places that must be free when a pick starts: for a batch those of the longest one.
-    static unsigned needed(const Ask& ask) { return ask.train > 1 ? picker_timing::kTrainMost : 1; }
+    // Places that must be free when a pick starts: for a batch those of the largest part.
+    static unsigned needed(const Ask& ask) { return ask.train > 1 || ask.begun ? picker_timing::kPartMost : 1; }
     void give_back(int64_t start) {
         for (; !backs_.empty() && backs_.front().at <= start; backs_.pop()) places_ += backs_.front().places;
     }
@@ -257,13 +261,11 @@ class FairPicker {
         }
         return static_cast<uint8_t>(__builtin_ctz(mask));
     }
-    // The last queue of a batch in its class is looked at: the batch continues, with a lower class only if all of them are clear.
+    // The last queue of a part is looked at: the batch continues, with a lower class only if all of them are clear.
     void finish(int64_t now, Pick& pick, bool clear) {
         pick.last = !clear && !pick.same;
         if (!pick.last)
-            rests_.push_in_order({now + picker_timing::kAsk, pick.parent, pick.rest, highest(now, pick.parent), false, false, clear});
-        else
-            backs_.push_in_order({now + picker_timing::kEnded, pick.rest});
+            rests_.push_in_order({now + picker_timing::kAsk, pick.parent, pick.rest, highest(now, pick.parent), false, false, clear, true});
     }
 
     // What left until this cycle.
@@ -310,7 +312,7 @@ class FairPicker {
     std::vector<uint32_t> links_;   // by queue
     SmallFifo<Append, 32> appends_;
     SmallFifo<Ask, 32> asks_;
-    SmallFifo<Ask, 32> rests_;  // of batches that continue with another class
+    SmallFifo<Ask, 32> rests_;  // of batches that continue
     SmallFifo<Pick, 64> picks_;
     unsigned known_ = 0;  // of these, the first
     SmallFifo<Far, 64> fars_;
@@ -320,8 +322,8 @@ class FairPicker {
     SmallFifo<Back, 64> backs_;  // places that come back
     Started started_[kStarted];  // the last picks
     unsigned started_at_ = 0;
-    bool clear_[2] = {};            // all queues so far of the batch that is given in even and odd cycles are
-    int64_t walked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles, for the links of a batch
+    bool clear_[2] = {};            // all queues so far of the batch whose part is given in even and odd cycles are
+    int64_t walked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles, for the links of a part
     int64_t next_pick_ = 0;         // no batch starts before
     int64_t appended_[kCycles] = {};
     Change changes_[kChanges];

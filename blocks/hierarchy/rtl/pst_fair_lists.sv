@@ -11,15 +11,15 @@
 // by what it may still send in its round (pst_round_credit). It joins at the end; but in front of this round's list, if it has credit left
 // and its parent is not patient: no wait is made for it, so it goes on with its turn as soon as it is back.
 //
-// A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on
-// the lists: the links lead from one of its queues to the next. If it has emptied its list, and the parent is behind, it continues with the
-// class that is the highest then, by another operation. With a lower class only if all of its queues are clear: each goes, and leaves no
-// other packet of its subscriber and class here. Else such a packet, which joins the list when the queue has gone, would wait for a lower
-// class.
+// A pick may ask for a batch of 2^n queues. It gets them one after the other, in parts of 2^PartLog, fewer if the list has no more. A part
+// is one operation on the lists: the links lead from one of its queues to the next. If the parent is behind, the batch continues with the
+// class that is the highest when the part's last queue leaves its list, by another operation. With a lower class only if all of its
+// queues are clear: each goes, and leaves no other packet of its subscriber and class here. Else such a packet, which joins the list when
+// the queue has gone, would wait for a lower class.
 //
 // A queue in a list may stand for several that wait together (pst_siblings): which of them goes is looked up when it leaves the list.
 //
-// Throughput: one append per cycle (never stalls); picks use the cycles in between, a batch gives a queue every two cycles, two batches side by
+// Throughput: one append per cycle (never stalls); picks use the cycles in between, a part gives a queue every two cycles, two parts side by
 // side one per cycle. Latency: pick to m_pick_o 10 cycles.
 // Ordering: FIFO in each list; the queues of a batch in the list's order; singles in the order of picks. At most one pick of a parent may be
 // under way, until the last queue of its batch has left or was appended again.
@@ -31,7 +31,8 @@ module pst_fair_lists
     parameter int unsigned Queues = 64,        // >= 2
     parameter int unsigned Classes = 4,        // 1 .. 8
     parameter int unsigned GraceCycles = 64,   // in which a queue comes back with its next packet, a multiple of 8, below 4,096
-    parameter int unsigned TrainLog = 4,       // log2 of the longest batch, 0 .. 4
+    parameter int unsigned TrainLog = 6,       // log2 of the longest batch, 0 .. 6
+    parameter int unsigned PartLog = TrainLog < 4 ? TrainLog : 4,    // log2 of its largest part, 0 .. TrainLog
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1,
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -80,21 +81,25 @@ module pst_fair_lists
     output logic                    init_done_o
 );
 
-  localparam int unsigned CountWidth = (QueueIdWidth > TrainLog ? QueueIdWidth : TrainLog) + 1;    // TrainMost is compared with counts
+  localparam int unsigned CountWidth = (QueueIdWidth > PartLog ? QueueIdWidth : PartLog) + 1;    // PartMost is compared with counts
   localparam int unsigned Lists = Parents * (2 ** $clog2(Classes));
   localparam int unsigned ListWidth = ParentWidth + $clog2(Classes);
   localparam int unsigned PickDepth = 8;
-  localparam int unsigned TrainMost = 2 ** TrainLog;
-  localparam int unsigned OutDepth = TrainLog > 2 ? 4 * TrainMost : 8;
+  localparam int unsigned PartMost = 2 ** PartLog;
+  localparam int unsigned OutDepth = PartLog > 2 ? 4 * PartMost : 8;
 
-  if (Classes < 1 || Classes > 8 || TrainLog > 4) begin : g_bad_classes
-    $error("pst_fair_lists: Classes is %0d, allowed: 1 .. 8; TrainLog is %0d, allowed: 0 .. 4", Classes, TrainLog);
+  if (Classes < 1 || Classes > 8) begin : g_bad_classes
+    $error("pst_fair_lists: Classes is %0d, allowed: 1 .. 8", Classes);
+  end
+  if (TrainLog > 6 || PartLog > TrainLog) begin : g_bad_train
+    $error("pst_fair_lists: TrainLog is %0d, allowed: 0 .. 6; PartLog is %0d, allowed: 0 .. TrainLog", TrainLog, PartLog);
   end
 
   typedef logic [ParentWidth-1:0] parent_t;
   typedef logic [QueueIdWidth-1:0] queue_t;
   typedef logic [Classes-1:0] mask_t;
-  typedef logic [TrainLog:0] number_t;    // of queues in a batch
+  typedef logic [PartLog:0] number_t;     // of queues in a part,
+  typedef logic [TrainLog:0] total_t;     // and in a batch
   typedef logic [$clog2(OutDepth+1)-1:0] credit_count_t;
 
   // Lists 0 and 1 are of even and odd rounds.
@@ -105,7 +110,7 @@ module pst_fair_lists
     logic [1:0]                   nonempty; // count is not 0: is looked at first
     logic [1:0]                   opens;    // between a pick and its OpHead
     logic                         late;     // the parent was not patient when the class was picked last
-    number_t [1:0]                most;     // the longest batch: as many as there are, or TrainMost; not between a pick and its OpHead
+    number_t [1:0]                most;     // the largest part: as many as there are, or PartMost; not between a pick and its OpHead
     logic [1:0]                   all;      // that is all of them
     round_t                       round;
   } lists_t;
@@ -125,8 +130,8 @@ module pst_fair_lists
     round_t  round;     // append: picked last; head: the list's
     logic    credit;    // append
     logic    front;     // append
-    train_t  train;     // pick: asked for, its logarithm
-    number_t wanted;    // pick: how many
+    number_t wanted;    // pick: how many,
+    total_t  beyond;    // and by how many more the batch may continue
     logic    patient;   // pick
     logic    holds;     // pick
     logic    clear;     // pick: all queues that its batch has had
@@ -164,23 +169,25 @@ module pst_fair_lists
     round_t  round;
     number_t links;     // that are still to be read
     logic    head;      // the last one is the list's next head
-    number_t rest;      // not 0: the batch may continue with so many
+    total_t  rest;      // not 0: the batch may continue with so many
     logic    same;      // its class or a higher one waits
     logic    clear;     // all its queues so far are clear
-  } walk_t;             // along the links of a batch
+  } walk_t;             // along the links of a part
 
   // What is left of a batch that continues.
   typedef struct packed {
     parent_t parent;
     class_t  cls;
     number_t wanted;
+    total_t  beyond;
     logic    clear;
   } rest_t;
 
   op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   walk_t p3_walk, p4_walk_q, p5_walk_q, p5_next;
   logic p1_pick_q, p3_pick_q, p3_side_q, p3_none_q, p5_more, p5_ends, p5_continues;
-  number_t p3_number_q, p3_rest;
+  number_t p3_number_q, p5_wanted, pick_wanted;
+  total_t p3_rest;
   logic p3_same;
 
   // --- a pick first learns the parent's highest class
@@ -212,10 +219,9 @@ module pst_fair_lists
     look2_train_q   <= s_pick_train_i;
     look2_patient_q <= s_pick_patient_i;
     look2_holds_q   <= s_pick_holds_i;
-    // As many as are asked for, until it is known how many there are.
-    credit_q    <= credit_q + back_q - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
-    back_q      <= (p3_pick_q && p3_rest == '0 ? credit_count_t'(p3_q.wanted) - credit_count_t'(p3_number_q) : '0)
-        + (p5_ends && !p5_continues ? credit_count_t'(p5_walk_q.rest) : '0) + credit_count_t'(pick_given);
+    // As many as the part wants, until it is known how many there are.
+    credit_q    <= credit_q + back_q - (p1_pick_q ? credit_count_t'(p1_q.wanted) : '0);
+    back_q      <= (p3_pick_q ? credit_count_t'(p3_q.wanted) - credit_count_t'(p3_number_q) : '0) + credit_count_t'(pick_given);
     pick_room_q <= int'(pick_level) <= PickDepth - 4;
     if (rst_i) begin
       look1_q     <= 1'b0;
@@ -240,8 +246,10 @@ module pst_fair_lists
 
   assign m_start_parent_o = p0.parent;
 
-  localparam int unsigned RestDepth = OutDepth / 2;    // a batch that continues has an empty place in u_out, and has had another one
-  logic head_valid, head_take, rest_valid, rest_take, rest_ready, stage3_free, p4_clear;
+  // No pick starts while a batch waits to continue, so these are no more than were under way before: three picks that started in every
+  // other cycle, and two whose links were being read.
+  localparam int unsigned RestDepth = 8;
+  logic head_valid, head_take, rest_valid, rest_take, rest_ready, rest_start, stage3_free, part_room, p4_clear;
   logic [$clog2(RestDepth+1)-1:0] unused_rest_level;
   rest_t rest;
   logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
@@ -252,7 +260,7 @@ module pst_fair_lists
   always_comb begin
     p0 = '{
         valid: s_append_valid_i, op: OpAppend, parent: s_append_parent_i, cls: s_append_class_i, queue_id: s_append_queue_i,
-        round: s_append_round_i, credit: s_append_credit_i, front: s_append_front_i, train: '0, wanted: '0, patient: 1'b0,
+        round: s_append_round_i, credit: s_append_credit_i, front: s_append_front_i, wanted: '0, beyond: '0, patient: 1'b0,
         holds: 1'b0, clear: 1'b0
     };
     head_take = 1'b0;
@@ -264,14 +272,14 @@ module pst_fair_lists
         head_take = 1'b1;
       end else if (rest_valid) begin
         p0        = '{
-            valid: stage3_free, op: OpPick, parent: rest.parent, cls: rest.cls, wanted: rest.wanted, clear: rest.clear,
+            valid: rest_start, op: OpPick, parent: rest.parent, cls: rest.cls, wanted: rest.wanted, beyond: rest.beyond, clear: rest.clear,
             default: '0
         };
-        rest_take = stage3_free;
+        rest_take = rest_start;
       end else begin
         p0        = '{
-            valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train,
-            wanted: number_t'(1) << pick_train, patient: pick_patient, holds: pick_holds, clear: 1'b1, default: '0
+            valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, wanted: pick_wanted,
+            beyond: (total_t'(1) << pick_train) - total_t'(pick_wanted), patient: pick_patient, holds: pick_holds, clear: 1'b1, default: '0
         };
         pick_take = pick_start;
       end
@@ -283,7 +291,7 @@ module pst_fair_lists
   logic side, nonempty, front, waits, p3_waits_q, p3_held_q, p3_own_q, link_we, p2_left, p2_none, p2_held;
   number_t p2_wanted, p2_number;
   logic [1:0] p2_leaves;
-  logic more_than_train, head_side, head_all, grows;
+  logic more_than_part, head_side, head_all, grows;
   logic [CountWidth-1:0] known_count, ahead_count;
   number_t head_number;
   queue_t link_waddr, link_wdata, p2_head, link_r;
@@ -319,10 +327,10 @@ module pst_fair_lists
     ahead_count = p3_lists_q.count[head_side];
     grows       = p3_q.op == OpAppend && p3_side_q == head_side;
     if (hit1_q) begin
-      head_all    = grows ? ahead_count < CountWidth'(TrainMost) : ahead_count <= CountWidth'(TrainMost);
+      head_all    = grows ? ahead_count < CountWidth'(PartMost) : ahead_count <= CountWidth'(PartMost);
       head_number = number_t'(ahead_count) + number_t'(grows);
     end else begin
-      head_all    = known_count <= CountWidth'(TrainMost);
+      head_all    = known_count <= CountWidth'(PartMost);
       head_number = number_t'(known_count);
     end
   end
@@ -344,7 +352,7 @@ module pst_fair_lists
     p2_number  = number_t'(1);
     // Of the lists that it might be, before it is known which: is a queue left?
     for (int i = 0; i < 2; i++) p2_leaves[i] = p2_lists.nonempty[i] && !(p2_lists.all[i] && p2_wanted >= p2_lists.most[i]);
-    more_than_train = 1'b0;
+    more_than_part = 1'b0;
     case (p2_q.op)
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
@@ -352,15 +360,15 @@ module pst_fair_lists
         nonempty        = p2_lists.nonempty[side];
         // While the next head is being read, it joins at the end.
         front           = p2_q.front && p2_lists.late && !p2_lists.opens[side];
-        more_than_train = p2_lists.most[side] == number_t'(TrainMost);
+        more_than_part = p2_lists.most[side] == number_t'(PartMost);
         link_we    = p2_q.valid && nonempty;
         link_waddr = front ? p2_q.queue_id : p2_lists.tail[side];
         link_wdata = front ? p2_lists.head[side] : p2_q.queue_id;
         if (!nonempty || front) p2_new.head[side] = p2_q.queue_id;
         if (!nonempty || !front) p2_new.tail[side] = p2_q.queue_id;
         p2_new.nonempty[side] = 1'b1;
-        p2_new.most[side]     = !nonempty ? number_t'(1) : more_than_train ? number_t'(TrainMost) : p2_lists.most[side] + 1'b1;
-        p2_new.all[side]      = !nonempty || (p2_lists.all[side] && !more_than_train);
+        p2_new.most[side]     = !nonempty ? number_t'(1) : more_than_part ? number_t'(PartMost) : p2_lists.most[side] + 1'b1;
+        p2_new.all[side]      = !nonempty || (p2_lists.all[side] && !more_than_part);
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
@@ -382,7 +390,7 @@ module pst_fair_lists
         p2_new.head[side] = p2_q.queue_id;
         p2_new.opens[side] = 1'b0;
         p2_new.all[side]  = head_all;
-        p2_new.most[side] = head_all ? head_number : number_t'(TrainMost);
+        p2_new.most[side] = head_all ? head_number : number_t'(PartMost);
       end
     endcase
     p2_head = p2_lists.head[side];
@@ -401,7 +409,7 @@ module pst_fair_lists
 
   always_ff @(posedge clk_i) begin
     p1_q      <= p0;
-    p1_pick_q <= pick_valid && pick_take;
+    p1_pick_q <= p0.valid && p0.op == OpPick;
     p2_q <= p1_q;
     p3_q <= p2_q;
     p4_q <= p3_q;
@@ -535,16 +543,22 @@ module pst_fair_lists
   logic p3_link_we_q;
   queue_t p3_link_waddr_q, p3_link_wdata_q, p3_given;
 
-  // A pick starts when it has its places in u_out, and stage 3 three cycles later. The last one's places are taken in the cycle after it. What
-  // a batch continues with has its places.
+  // A pick starts when its part has its places in u_out, and stage 3 three cycles later. The last one's places are taken in the cycle after
+  // it.
   assign stage3_free = !(p2_q.valid && p2_q.op == OpPick && p2_q.wanted != number_t'(1))
       && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));
-  assign pick_start  = !p1_pick_q && (pick_train == '0 ? credit_q != '0 : credit_q >> TrainLog != '0) && stage3_free;
+  assign part_room   = credit_q >> PartLog != '0;
+  assign pick_start  = !p1_pick_q && (pick_train == '0 ? credit_q != '0 : part_room) && stage3_free;
+  assign rest_start  = !p1_pick_q && part_room && stage3_free;
+  assign pick_wanted = int'(pick_train) < int'(PartLog) ? number_t'(1) << pick_train : number_t'(PartMost);
+  assign p5_wanted   = p5_walk_q.rest < total_t'(PartMost) ? number_t'(p5_walk_q.rest) : number_t'(PartMost);
 
-  // A batch that has emptied its list may continue, if any queue waits: one still does when its turn comes.
+  // A batch may continue if any queue waits: one still does when its turn comes.
   always_comb begin
     p3_rest = '0;
-    if (p3_pick_q && !p3_none_q && !p3_q.patient && !p3_q.holds && p3_mask != '0) p3_rest = p3_q.wanted - p3_number_q;
+    if (p3_pick_q && !p3_none_q && !p3_q.patient && !p3_q.holds && p3_mask != '0) begin
+      p3_rest = p3_q.beyond + total_t'(p3_q.wanted - p3_number_q);
+    end
     p3_same = 1'b0;
     for (int c = 0; c < Classes; c++) if (p3_mask[c] && class_t'(c) <= p3_q.cls) p3_same = 1'b1;
     p5_class = '0;
@@ -594,7 +608,7 @@ module pst_fair_lists
                                    none: p3_none_q, held: p3_held_q, own: p3_own_q, last: p3_number_q == number_t'(1)};
   end
 
-  // The last queue of a batch in its class is not the batch's last one if that continues.
+  // The last queue of a part is not the batch's last one if that continues.
   pick_t p4_pick;
 
   always_comb begin
@@ -622,13 +636,12 @@ module pst_fair_lists
       .level_o(unused_head_level)
   );
 
-  // A batch that continues has two places in u_out at least: the one of a queue that it has had, and one for what comes.
   pst_fifo #(
       .Width($bits(rest_t)), .Depth(RestDepth)
   ) u_rest (
       .clk_i, .rst_i,
       .s_valid_i(p5_continues), .s_ready_o(rest_ready),
-      .s_data_i({p5_walk_q.parent, p5_class, p5_walk_q.rest, p5_walk_q.clear}),
+      .s_data_i({p5_walk_q.parent, p5_class, p5_wanted, p5_walk_q.rest - total_t'(p5_wanted), p5_walk_q.clear}),
       .m_valid_o(rest_valid), .m_ready_i(rest_take), .m_data_o(rest),
       .level_o(unused_rest_level)
   );

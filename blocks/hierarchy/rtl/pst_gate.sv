@@ -26,7 +26,7 @@ module pst_gate
     parameter int unsigned ToleranceCycles = 1024,    // lateness that is made up for, below 2^(TimeWidth-4) cycles
     // less late than this a lower class may wait; below 2^13
     parameter int unsigned PatientCycles = ToleranceCycles < 8192 ? ToleranceCycles / 2 : 4096,
-    parameter int unsigned TrainLog = 4,              // log2 of the longest batch, 0 .. 4
+    parameter int unsigned TrainLog = 6,              // log2 of the longest batch, 0 .. 6
     parameter bit          Holds = 1'b0,              // parents hold back for what waits above
     parameter int unsigned NoteWidth = 1,             // bits that are kept with a parent's setting
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles

@@ -21,7 +21,7 @@ module pst_hierarchy
     parameter int unsigned PayloadWidth = 8,             // bits that go with a packet: its descriptor, its mark
     parameter int unsigned SlotCycles = 32,              // of the timing wheels
     parameter int unsigned ToleranceCycles = 1024,
-    parameter int unsigned TrainLog = 4,                 // log2 of the packets that a node or port that is behind its time lets go at once
+    parameter int unsigned TrainLog = 6,                 // log2 of the packets that a node or port that is behind its time lets go at once
     parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
     parameter int unsigned DoneCredits = 32,             // packets through that their receiver can keep
     parameter int unsigned TimeWidth = 32,
