@@ -675,7 +675,8 @@ module pst_fair_lists_proof
       end
       for (int k = 0; k < 2; k++) begin
         if (rest_there[k]) a_rest_word : assert (rest_word[k].cls == pick_q[rest_word[k].parent].cls
-            && rest_word[k].wanted == part_of(pick_q[rest_word[k].parent]) && rest_word[k].beyond == beyond_of(pick_q[rest_word[k].parent])
+            && rest_word[k].wanted == part_of(pick_q[rest_word[k].parent])
+            && rest_word[k].beyond == beyond_of(pick_q[rest_word[k].parent])
             && rest_word[k].clear == pick_q[rest_word[k].parent].clear && pick_q[rest_word[k].parent].base != '0);
         if (ask_there[k]) a_ask_first : assert (pick_q[ask_word[k].parent].base == '0 && pick_q[ask_word[k].parent].clear);
       end
@@ -686,8 +687,8 @@ module pst_fair_lists_proof
                 && u_dut.p1_q.beyond == beyond_of(pick_q[l1[1]]) && u_dut.p1_q.clear == pick_q[l1[1]].clear
                 && u_dut.p1_q.patient == pick_q[l1[1]].patient && u_dut.p1_q.holds == pick_q[l1[1]].keeps);
       end
-      if (effect && u_dut.p2_q.op == OpPick) a_pick2_train : assert (u_dut.p2_q.wanted == part_of(pick_q[p2]) && u_dut.p2_q.beyond == beyond_of(pick_q[p2])
-          && u_dut.p2_q.clear == pick_q[p2].clear
+      if (effect && u_dut.p2_q.op == OpPick) a_pick2_train : assert (u_dut.p2_q.wanted == part_of(pick_q[p2])
+          && u_dut.p2_q.beyond == beyond_of(pick_q[p2]) && u_dut.p2_q.clear == pick_q[p2].clear
           && u_dut.p2_q.patient == pick_q[p2].patient && u_dut.p2_q.holds == pick_q[p2].keeps);
       // operations are of classes and queues that there are
       if (u_dut.p1_q.valid) a_op1_exists : assert (u_dut.p1_q.cls < class_t'(2) && u_dut.p1_q.op <= OpHead);
@@ -765,7 +766,7 @@ module pst_fair_lists_proof
       // walks
       if (u_dut.p3_pick_q) begin
         a_walk3 : assert (pick_q[p3].busy && pick_q[p3].pushed == pick_q[p3].base
-            && number_t'(u_dut.p3_number_q) == pick_q[p3].number - pick_q[p3].base
+            && number_t'(u_dut.p3_number_q) == pick_q[p3].number - pick_q[p3].base && u_dut.p3_number_q <= part_of(pick_q[p3])
             && u_dut.p3_q.wanted == part_of(pick_q[p3]) && u_dut.p3_q.beyond == beyond_of(pick_q[p3])
             && u_dut.p3_rest == rest_of(pick_q[p3])
             && u_dut.p3_q.clear == pick_q[p3].clear && u_dut.p3_same == pick_q[p3].same

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_subscriber_queues: a pick gives a queue that waited in the very cycle in which the pick was asked for; of those the one that
-// none went before as of the last event. Whether its subscriber holds back goes with it.
+// Proof bench of pst_subscriber_queues: a pick gives queues that waited in the very cycle in which the pick was asked for: as many as were asked
+// for, or all that waited, in order as of the last event: before the n-th one just n others go that waited. The last one, no other, is marked.
+// Whether its subscriber holds back goes with it; such a pick gives one.
 //
-// Beside the hardware stand the waiting queues of one subscriber, whichever it is, and which of them is first. They change with what is seen at
+// Beside the hardware stand the waiting queues of one subscriber, whichever it is, and which of them are first. They change with what is seen at
 // the ports. The invariant says how memories and pipeline encode them. pst_ram_modify is its contract here. PROVE_ROOM is a proof of its own:
 // picks come out in order, and the output FIFO has room, whatever is asked; nothing is assumed.
 module pst_subscriber_queues_proof
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Indexes = 4,           // queues of a subscriber
+    parameter int unsigned TrainLog = 1,          // log2 of the longest batch
     localparam int unsigned IndexWidth = $clog2(Indexes)
 ) (
     input logic                            clk_i,
@@ -21,7 +23,8 @@ module pst_subscriber_queues_proof
     input logic [Indexes-1:0][Indexes-1:0] event_before_i,
     input logic                            pick_valid_i,
     input logic                            pick_subscriber_i,
-    input logic                            pick_holds_i,      // a cycle later
+    input logic                            pick_holds_i,      // a cycle later,
+    input train_t                          pick_train_i,      // and this
     input logic                            out_ready_i,
     input logic                            again_i,          // what the answer said does not go: it may be asked for again
     input logic                            follow_i           // this pick is followed on its way
@@ -32,19 +35,27 @@ module pst_subscriber_queues_proof
 
   typedef logic [Indexes-1:0] set_t;
 
-  logic pick_ready, out_valid, out_subscriber, out_holds, init_done;
+  localparam int unsigned Most = 2 ** TrainLog;
+  typedef logic [TrainLog:0] number_t;
+  typedef struct packed {
+    number_t           number;
+    index_t [Most-1:0] index;
+  } order_t;
+
+  logic pick_ready, out_valid, out_subscriber, out_holds, out_last, init_done;
   index_t out_index;
 
   pst_subscriber_queues #(
-      .Subscribers(2), .QueuesPerSubscriber(Indexes)
+      .Subscribers(2), .QueuesPerSubscriber(Indexes), .TrainLog(TrainLog)
   ) u_dut (
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_subscriber_i(op_subscriber_i),
       .s_event_waits_i(event_waits_i), .s_event_left_i(event_left_i), .s_event_index_i(event_index_i),
       .s_event_before_i(event_before_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_subscriber_i(pick_subscriber_i), .s_pick_holds_i(pick_holds_i),
+      .s_pick_train_i(pick_train_i),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_subscriber_o(out_subscriber), .m_pick_index_o(out_index),
-      .m_pick_holds_o(out_holds),
+      .m_pick_holds_o(out_holds), .m_pick_last_o(out_last),
       .init_done_o(init_done)
   );
 
@@ -56,7 +67,7 @@ module pst_subscriber_queues_proof
 
   // --- where picks are: stages 1 to 4, then the FIFO, its words by address, and whether they are there
 
-  localparam int unsigned OutBits = 2 + IndexWidth;    // subscriber, whether it holds back, queue
+  localparam int unsigned OutBits = 2 + $bits(order_t);    // subscriber, whether it holds back, how many, queues
   logic [7:0][OutBits-1:0] out_bits;
   logic [7:0] out_there;
   logic [4:1] k_valid, k_subscriber;
@@ -107,7 +118,7 @@ module pst_subscriber_queues_proof
   end
 
   always_ff @(posedge clk_i) begin
-    if (give) begin
+    if (give && out_last) begin
       before_q <= before_q - 1'b1;
       if (before_q == '0) follow_q <= 1'b0;
     end
@@ -116,7 +127,7 @@ module pst_subscriber_queues_proof
     if (ask && follow_i && !follow_q) begin
       follow_q   <= 1'b1;
       followed_q <= pick_subscriber_i;
-      before_q   <= under_way - 5'(give);
+      before_q   <= under_way - 5'(give && out_last);
     end
     if (rst_i) follow_q <= 1'b0;
     if (seen_q && !rst_i && follow_q) begin
@@ -128,22 +139,26 @@ module pst_subscriber_queues_proof
   // --- which queues wait, and which is first
 
   set_t waits_q, waits_d;
-  index_t first4_q, first_d, first5_q;    // as of the events of the last cycle and before; with this cycle's; of two cycles ago and before
-  logic busy_q, given_q;                  // a pick is under way, until its queue leaves or may not go yet; its answer was taken
-  index_t pick_q;                         // what the answer must be
+  order_t first4_q, first_d, first5_q;    // as of the events of the last cycle and before; with this cycle's; of two cycles ago and before
+  logic busy_q, told_q;                   // a pick is under way, until its last queue leaves or may not go yet; how many it gets is known
+  order_t pick_q, pick;                   // what the answer must be
+  number_t given_q, left_q;               // so many queues of it were taken, so many have left
   logic [3:1] valid_q, subscriber_q;
   logic happens, mine, mine4_q, mine5_q;
   before_t before4_q;
 
-  // No queue goes before it.
-  function automatic index_t first_of(set_t waits, before_t order);
+  // So many that wait go before it.
+  function automatic int unsigned rank(set_t waits, before_t order, int a);
+    rank = 0;
+    for (int b = 0; b < Indexes; b++) if (a != b && waits[b] && order[b][a]) rank += 1;
+  endfunction
+
+  function automatic order_t first_of(set_t waits, before_t order);
     first_of = '0;
     for (int a = 0; a < Indexes; a++) begin
-      logic first;
-      first = waits[a];
-      for (int b = 0; b < Indexes; b++) if (a != b && waits[b] && order[b][a]) first = 1'b0;
-      if (first) first_of = index_t'(a);
+      for (int k = 0; k < Most; k++) if (waits[a] && rank(waits, order, a) == k) first_of.index[k] = index_t'(a);
     end
+    first_of.number = $countones(waits) < Most ? number_t'($countones(waits)) : number_t'(Most);
   endfunction
 
   // Of any two one goes before the other, and there is no ring.
@@ -178,11 +193,16 @@ module pst_subscriber_queues_proof
     mine4_q   <= mine;
     mine5_q   <= mine4_q;
     before4_q <= event_before_i;
-    if ((mine && event_left_i) || (again_i && given_q)) busy_q <= 1'b0;
-    if (give && out_subscriber == x_q) given_q <= 1'b1;
+    pick_q   <= pick;
+    if (mine && event_left_i) left_q <= left_q + 1'b1;
+    if ((mine && event_left_i && left_q + 1'b1 == pick_q.number) || (again_i && given_q == pick_q.number)) busy_q <= 1'b0;
+    if (give && out_subscriber == x_q) given_q <= given_q + 1'b1;
+    told_q <= 1'b1;
     if (ask && pick_subscriber_i == x_q) begin
       busy_q  <= 1'b1;
-      given_q <= 1'b0;
+      told_q  <= 1'b0;
+      given_q <= '0;
+      left_q  <= '0;
       pick_q  <= first_d;
     end
     if (rst_i) begin
@@ -193,7 +213,15 @@ module pst_subscriber_queues_proof
       mine4_q  <= 1'b0;
       mine5_q  <= 1'b0;
       busy_q   <= 1'b0;
+      told_q   <= 1'b1;
     end
+  end
+
+  // How many, which is said a cycle after it was asked for.
+  always_comb begin
+    pick = pick_q;
+    if (!told_q && pick_holds_i) pick.number = number_t'(1);
+    else if (!told_q && 32'(pick_q.number) > 1 << pick_train_i) pick.number = number_t'(1) << pick_train_i;
   end
 
   always_ff @(posedge clk_i) begin
@@ -203,15 +231,20 @@ module pst_subscriber_queues_proof
       m_order : assume (ordered(event_before_i));
       // a queue waits when it does not; it leaves after its pick
       if (mine && event_waits_i) m_wait : assume (!waits_q[event_index_i]);
-      if (mine && event_left_i) m_left : assume (busy_q && given_q && event_index_i == pick_q);
+      if (mine && event_left_i) m_left : assume (busy_q && left_q < given_q && event_index_i == pick_q.index[TrainLog'(left_q)]);
+      if (!told_q) m_train : assume (32'(pick_train_i) <= TrainLog);
       // one pick of a subscriber at a time, when a queue waits there
-      if (ask && pick_subscriber_i == x_q) m_ask : assume (!busy_q && waits_d[first_d]);
+      if (ask && pick_subscriber_i == x_q) m_ask : assume (!busy_q && waits_d != '0);
     end
   end
 
   // --- memories and pipeline
 
-  index_t mem, answer;
+  order_t mem, answer;
+
+  function automatic number_t least(number_t a, number_t b);
+    least = a < b ? a : b;
+  endfunction
   logic cleared;
   logic [4:1] at;
   logic [7:0] at_out;
@@ -235,11 +268,30 @@ module pst_subscriber_queues_proof
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on: the answer is the one that was first when it was asked for, and it waits still
-      if (out_valid && out_subscriber == x_q) a_pick : assert (busy_q && !given_q && out_index == pick_q && waits_q[out_index]);
+      if (out_valid && out_subscriber == x_q) begin
+        a_pick : assert (busy_q && told_q && given_q < pick_q.number && out_index == pick_q.index[TrainLog'(given_q)] && waits_q[out_index]
+                         && out_last == (given_q + 1'b1 == pick_q.number));
+      end
 
       // what the induction needs
-      a_place : assert (places == 4'(busy_q && !given_q));
-      if (busy_q) a_busy : assert (waits_q[pick_q]);
+      a_place : assert (places == 4'(busy_q && given_q != pick_q.number));
+      a_first : assert (32'(first4_q.number) == ($countones(waits_q) < Most ? $countones(waits_q) : Most));
+      for (int k = 0; k < Most; k++) begin
+        if (k < 32'(first4_q.number)) a_first_waits : assert (waits_q[first4_q.index[k]]);
+        for (int l = 0; l < k; l++) if (k < 32'(first4_q.number)) a_first_differ : assert (first4_q.index[k] != first4_q.index[l]);
+      end
+      if (busy_q) begin
+        a_number : assert (pick_q.number != '0 && 32'(pick_q.number) <= Most && left_q <= given_q && given_q <= pick_q.number
+                           && left_q != pick_q.number);
+        for (int k = 0; k < Most; k++) begin
+          if (k >= 32'(left_q) && k < 32'(pick_q.number)) a_busy : assert (waits_q[pick_q.index[k]]);
+          for (int l = 0; l < k; l++) if (k < 32'(pick_q.number)) a_differ : assert (pick_q.index[k] != pick_q.index[l]);
+        end
+      end
+      a_told : assert (told_q == !at[1]);
+      if (out_valid && out_subscriber == x_q) a_given : assert (u_dut.given_q == given_q);
+      else if (busy_q && given_q != pick_q.number) a_not_given : assert (given_q == '0);
+      if (!out_valid) a_none_given : assert (u_dut.given_q == '0);
       a_waits : assert (u_dut.g_queues.u_waiting.u_words.mem_q[x_q] == waits_q);
       a_valid : assert (u_dut.g_queues.u_waiting.u_words.valid_q == valid_q);
       for (int k = 1; k <= 3; k++) begin
@@ -253,13 +305,13 @@ module pst_subscriber_queues_proof
         a_none4 : assert (!(u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q) && first4_q == first5_q);
       end
       if (mine5_q) a_five : assert (u_dut.g_queues.c5_event_q && u_dut.g_queues.subscriber_q[5] == x_q
-          && u_dut.g_queues.c5_index_q == first5_q);
+          && u_dut.g_queues.c5_order_q == first5_q);
       else a_none5 : assert (!(u_dut.g_queues.c5_event_q && u_dut.g_queues.subscriber_q[5] == x_q) && (!cleared || mem == first5_q));
       if (at[1]) a_at1 : assert (first4_q == pick_q);
-      if (at[2]) a_at2 : assert (first5_q == pick_q);
-      if (at[3]) a_at3 : assert (answer == pick_q);
-      if (at[4]) a_at4 : assert (u_dut.look_index == pick_q);
-      for (int k = 0; k < 8; k++) if (at_out[k]) a_out_index : assert (out_bits[k][IndexWidth-1:0] == pick_q);
+      if (at[2]) a_at2 : assert (first5_q.index == pick_q.index && pick_q.number == least(first5_q.number, u_dut.look_most_q[2]));
+      if (at[3]) a_at3 : assert (answer.index == pick_q.index && pick_q.number == least(answer.number, u_dut.look_most_q[3]));
+      if (at[4]) a_at4 : assert (u_dut.look_order.index == pick_q.index && u_dut.look_number == pick_q.number);
+      for (int k = 0; k < 8; k++) if (at_out[k]) a_out_index : assert (out_bits[k][$bits(order_t)-1:0] == pick_q);
       if (!init_done) begin
         a_init : assert (valid_q == '0 && waits_q == '0 && under_way == '0 && !busy_q && !mine4_q && !mine5_q
             && first4_q == '0 && first5_q == '0
@@ -268,6 +320,7 @@ module pst_subscriber_queues_proof
 
       // useful work is possible: the second queue goes because the order has it first
       c_order : cover (give && out_subscriber == x_q && out_index == index_t'(1) && waits_q[0]);
+      c_batch : cover (give && out_subscriber == x_q && out_last && given_q == number_t'(Most - 1));
     end
   end
 `endif

@@ -227,20 +227,37 @@ class SiblingOrder {
     std::array<uint32_t, kMaxQueuesPerSubscriber> words_{};  // class, whether its last packet left it empty, and how far behind
 };
 
-// The queues that wait at their subscriber (pst_subscriber_queues), and which of them its next pick takes: of the highest class, the one
-// that has had the least when a queue last began to wait or left.
+// The first ones of a subscriber's queues that wait at it, in the order in which its next pick takes them: 3 bits each, and how many.
+struct FirstQueues {
+    static constexpr uint32_t kMost = 4;
+    uint16_t queues : 12 = 0, count : 4 = 0;
+
+    uint32_t at(uint32_t place) const { return queues >> 3 * place & 7; }
+};
+
+// The queues that wait at their subscriber (pst_subscriber_queues), and which of them its next pick takes: those of the highest class
+// first, of one class those that have had the least, when a queue last began to wait or left.
 class SubscriberQueues {
   public:
     bool empty() const { return waiting() == 0; }
-    uint32_t next() const { return next_; }
 
-    void wait(uint32_t index, uint32_t cls, const SiblingOrder& order, Guaranteed guaranteed = {}) {
-        classes_[index] = static_cast<uint8_t>(cls);
-        choose(order, guaranteed);
-    }
-    void leave(uint32_t index, const SiblingOrder& order, Guaranteed guaranteed = {}) {
-        classes_[index] = kNot;
-        choose(order, guaranteed);
+    void wait(uint32_t index, uint32_t cls) { classes_[index] = static_cast<uint8_t>(cls); }
+    void leave(uint32_t index) { classes_[index] = kNot; }
+
+    // The first ones, `most` at most.
+    FirstQueues first(uint32_t most, const SiblingOrder& order, Guaranteed guaranteed = {}) const {
+        FirstQueues found;
+        uint32_t left = waiting();
+        for (uint8_t highest = 0; left && found.count < most; ++highest) {
+            for (uint32_t alike = of_class(highest); alike && found.count < most;) {
+                const uint32_t next = order.first(alike, guaranteed);
+                found.queues = (found.queues | next << 3 * found.count) & 0xFFF;
+                ++found.count;
+                alike &= ~(1U << next);
+                left &= ~(1U << next);
+            }
+        }
+        return found;
     }
 
   private:
@@ -252,13 +269,7 @@ class SubscriberQueues {
         for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) found |= uint32_t{classes_[i] == cls} << i;
         return found;
     }
-    void choose(const SiblingOrder& order, Guaranteed guaranteed) {
-        const uint8_t highest = *std::min_element(classes_.begin(), classes_.end());
-        if (highest != kNot) next_ = static_cast<uint8_t>(order.first(of_class(highest), guaranteed));
-    }
-
     std::array<uint8_t, kMaxQueuesPerSubscriber> classes_{kNot, kNot, kNot, kNot, kNot, kNot, kNot, kNot};  // of each that waits
-    uint8_t next_ = 0;
 };
 
 }  // namespace penstock

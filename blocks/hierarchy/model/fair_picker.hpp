@@ -46,7 +46,9 @@ class FairPicker {
         uint8_t hold = 0;               // not 0: it holds back, so often
         bool behind = false;            // none: a higher class waits above; the parent is woken when that has left
         uint8_t cls = 0;                // of what was asked for
-        bool holds = false;             // of a subscriber: it waits for what is above, if there is anything when its operation starts
+        bool holds = false;             // of a subscriber: it waits for what is above, if there is anything when its operation starts;
+        uint8_t most = 1, given = 0;    // it lets so many queues go, and has let go so many
+        FirstQueues first_queues{};     // of these, once they are looked up
         bool own = false;               // behind: for a packet of its own class, too
         bool fresh = false;             // its subscriber had been idle when it came
         bool clear = false;             // it goes, and leaves no other packet of its subscriber and class here
@@ -102,7 +104,9 @@ class FairPicker {
         const Ask ask = continues ? rests_.front() : asks_.front();
         const unsigned most = std::min(ask.train, t::kPartMost);
         give_back(start);
-        if (next_pick_ > start || places_ < needed(ask)) return;
+        // The places of one that has started in the cycle before are not taken yet, as many as a part's at most.
+        const bool behind_another = last_start_ == start - 1;
+        if (places_ + (behind_another ? last_most_ : 0) < (behind_another ? 2 * t::kPartMost : needed(ask))) return;
         if (continues) {
             rests_.pop();
         } else {
@@ -110,7 +114,8 @@ class FairPicker {
             started_[started_at_++ % kStarted] = {ask.start, start};
         }
         places_ -= most;
-        next_pick_ = start + 2;
+        last_start_ = start;
+        last_most_ = most;
         settle(start);
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
         // At the end of a round also for those of its class that wait above: their queues may have credit for more.
@@ -324,7 +329,8 @@ class FairPicker {
     unsigned started_at_ = 0;
     bool clear_[2] = {};            // all queues so far of the batch whose part is given in even and odd cycles are
     int64_t walked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles, for the links of a part
-    int64_t next_pick_ = 0;         // no batch starts before
+    int64_t last_start_ = -2;       // of a pick,
+    unsigned last_most_ = 0;        // and its places
     int64_t appended_[kCycles] = {};
     Change changes_[kChanges];
     unsigned last_change_ = 0;

@@ -198,7 +198,7 @@ class Hierarchy {
                                   [&](const Queue& other) { return other.waits == level && !other.alone && other.waiting_parent != id; });
         }
         if (level == Level::Subscriber)
-            parent.queues.wait(index_of(queue), q.cls, subscribers_[id].order);
+            parent.queues.wait(index_of(queue), q.cls);
         else if (beside(level, queue) == 0)
             parent.waiting[q.cls].append(links_.data(), queue, credit_of(level, queue, q.cls).word);
         if (parent.count++ == 0) wake(level, id, now);
@@ -206,8 +206,8 @@ class Hierarchy {
 
     uint32_t next_of_subscriber(uint32_t id) {
         SubscriberQueues& waiting = at(Level::Subscriber, id).queues;
-        const uint32_t index = waiting.next();
-        waiting.leave(index, subscribers_[id].order);
+        const uint32_t index = waiting.first(1, subscribers_[id].order).at(0);
+        waiting.leave(index);
         queues_[id * sizes_.queues_per_subscriber + index].waits.reset();
         return id * sizes_.queues_per_subscriber + index;
     }

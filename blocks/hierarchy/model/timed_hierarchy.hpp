@@ -184,7 +184,8 @@ class TimedHierarchy {
         }
         for (; known_ < picks_.size() && picks_.at(known_).at - t::kNext <= now; ++known_) {
             Pick& pick = picks_.at(known_);
-            pick.queue = (pick.parent << shift_) + subscribers_[pick.parent].next;
+            pick.first_queues = subscribers_[pick.parent].next;
+            pick.most = static_cast<uint8_t>(std::min<unsigned>(pick.most, pick.first_queues.count));
         }
         for (FairPicker& picker : pickers_)
             picker.stand(now, [this](Pick& pick) {
@@ -295,8 +296,8 @@ class TimedHierarchy {
         Gate gate;
         SiblingOrder order;
         SubscriberQueues queues;
-        uint8_t weight : 4 = 1;
-        uint8_t next : 3 = 0;  // which of its queues that wait goes first, as a look finds it
+        uint8_t weight = 1;
+        FirstQueues next;  // which of its queues that wait go first, as a look finds it
         uint32_t node = 0;
     };
     static_assert(sizeof(Subscriber) == 64);
@@ -316,13 +317,23 @@ class TimedHierarchy {
         uint32_t above = 0, count = 0;  // port of a node; packets that wait
         Rule rule{};                    // as a look finds it
         bool holds = false;             // a node, when it was looked at last
-
-        Rule new_rule(uint32_t tolerance) const {
-            Rule rule{(gate.increment(hierarchy_timing::kLargest, Shaper::longest(kLeastTimeWidth)) >> 16) + 1, 0};
-            if (rule.span < hierarchy_timing::kSpanMost) rule.most = rule.longest(gate.made_up(tolerance));
-            return rule;
-        }
     };
+    static Rule rule_of(const Gate& gate, uint32_t tolerance) {
+        Rule rule{(gate.increment(hierarchy_timing::kLargest, Shaper::longest(kLeastTimeWidth)) >> 16) + 1, 0};
+        if (rule.span < hierarchy_timing::kSpanMost) rule.most = rule.longest(gate.made_up(tolerance));
+        return rule;
+    }
+    // A subscriber's is not kept: what it is by its setting, or by the one before that is not replaced yet.
+    Rule subscriber_rule(uint32_t id) const {
+        Rule rule = rule_of(subscribers_[id].gate, tolerance_);
+        for (unsigned n = rules_[0].size(); n-- > 0;)
+            if (rules_[0].at(n).parent == id) rule = rules_[0].at(n).rule;
+        rule.most = std::min(rule.most, subscriber_train());
+        return rule;
+    }
+    // log2 of the queues that a subscriber that is behind its time lets go at once.
+    unsigned subscriber_train() const { return std::min(shift_, 2U); }
+
     struct Class {
         uint8_t cls : 4 = 0, weight : 4 = 1;
     };
@@ -401,6 +412,7 @@ class TimedHierarchy {
         int64_t at;
         uint32_t first;
         uint8_t waiting, next, hold;
+        FirstQueues queues{};  // at their subscriber: in order
     };
     struct Out {
         int64_t from;
@@ -437,8 +449,8 @@ class TimedHierarchy {
         GateRead read(uint32_t parent) const {
             const Gate& gate = self.gate_of(level, parent);
             GateRead read;
-            if (level > 0) {
-                const Rule& rule = self.groups_[level - 1][parent].rule;
+            if (level > 0 || self.shift_) {
+                const Rule rule = level > 0 ? self.groups_[level - 1][parent].rule : self.subscriber_rule(parent);
                 read.span = rule.span;
                 read.most = rule.most;
             }
@@ -466,6 +478,7 @@ class TimedHierarchy {
             if (level > 0) return self.pickers_[level - 1].ask(now, due.parent, due.train, due.patient, due.holds);
             Pick pick{now + hierarchy_timing::kPick, due.parent, 0, 0, false, true};
             pick.holds = due.holds;
+            pick.most = static_cast<uint8_t>(due.holds ? 1 : due.train);
             self.picks_.push(pick);
         }
     };
@@ -503,6 +516,7 @@ class TimedHierarchy {
         }
         const unsigned level = static_cast<unsigned>(s.what) - 1;
         Gate& gate = gate_of(level, s.id);
+        if (level == 0) rules_[0].push({now + hierarchy_timing::kRule, s.id, rule_of(gate, tolerance_)});
         gate.burst = s.shaper.burst;
         gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
         gate.exponent = s.shaper.exponent & settings::kMostExponent;
@@ -511,7 +525,7 @@ class TimedHierarchy {
             subscribers_[s.id].weight = s.weight & 15;
             if (guarantees()) guarantees_[s.id] = s.guarantee;
         } else {
-            rules_[level - 1].push({now + hierarchy_timing::kRule, s.id, groups_[level - 1][s.id].new_rule(tolerance_)});
+            rules_[level].push({now + hierarchy_timing::kRule, s.id, rule_of(gate, tolerance_)});
         }
         if (level == 1) {
             groups_[0][s.id].above = s.parent;
@@ -530,11 +544,11 @@ class TimedHierarchy {
         for (unsigned level = 0; level < 2; ++level)
             for (auto& holds = holds_[level]; !holds.empty() && holds.front().at <= now; holds.pop())
                 gate_of(level, holds.front().parent).holds = holds.front().hold & 15;
-        for (unsigned level = 1; level < 3; ++level)
-            for (auto& rules = rules_[level - 1]; !rules.empty() && rules.front().at <= now; rules.pop())
-                groups_[level - 1][rules.front().parent].rule = rules.front().rule;
+        for (unsigned level = 0; level < 3; ++level)
+            for (auto& rules = rules_[level]; !rules.empty() && rules.front().at <= now; rules.pop())
+                if (level > 0) groups_[level - 1][rules.front().parent].rule = rules.front().rule;
         for (; !chosen_[0].empty() && chosen_[0].front().at <= now; chosen_[0].pop())
-            subscribers_[chosen_[0].front().first >> shift_].next = chosen_[0].front().next & 7;
+            subscribers_[chosen_[0].front().first >> shift_].next = chosen_[0].front().queues;
         for (unsigned level = 1; level < 3; ++level) {
             for (auto& chosen = chosen_[level]; !chosen.empty() && chosen.front().at <= now; chosen.pop()) {
                 const Chosen& c = chosen.front();
@@ -612,8 +626,14 @@ class TimedHierarchy {
         if (level > 0) {
             pickers_[level - 1].pop(now);
         } else {
-            picks_.pop();
-            --known_;
+            pick.queue = (pick.parent << shift_) + pick.first_queues.at(pick.given);
+            pick.last = pick.given + 1 == pick.most;
+            if (pick.last) {
+                picks_.pop();
+                --known_;
+            } else {
+                ++picks_.at(0).given;
+            }
             pick.cls = held_[pick.queue].cls;
             pick.own = true;
             pick.behind = pick.holds && above_[0].blocked(pick.parent, pick.cls + 1);
@@ -692,8 +712,7 @@ class TimedHierarchy {
         }
         gate.charge(clock(level, pick.parent, decided), held.length, tolerance_, longest_);
         if (level == 0) {
-            subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order,
-                                                   first_of(pick.parent, operation.start));
+            subscribers_[pick.parent].queues.leave(index_of(pick.queue));
             choose_next(operation.start, pick.queue);
         } else {
             --groups_[level - 1][pick.parent].count;
@@ -811,8 +830,9 @@ class TimedHierarchy {
     }
     // The same of those that wait at the subscriber.
     void choose_next(int64_t start, uint32_t queue) {
-        const auto next = static_cast<uint8_t>(subscribers_[queue >> shift_].queues.next());
-        chosen_[0].push({start + hierarchy_timing::kChosen[0], queue, 0, next, 0});
+        const Subscriber& subscriber = subscribers_[queue >> shift_];
+        const FirstQueues first = subscriber.queues.first(1U << subscriber_train(), subscriber.order, first_of(queue >> shift_, start));
+        chosen_[0].push({start + hierarchy_timing::kChosen[0], queue, 0, 0, 0, first});
     }
     // The other queues of its subscriber that wait with this one at its node or port in this class, a bit each. None when it waits alone.
     uint32_t beside(unsigned level, uint32_t queue, uint32_t cls) const {
@@ -910,7 +930,7 @@ class TimedHierarchy {
         }
         if (!any_waits(level, id)) place(level, id, decided);
         if (level == 0) {
-            subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order, first_of(id, operation.start));
+            subscribers_[id].queues.wait(index_of(packet.queue), held.cls);
             choose_next(operation.start, packet.queue);
             return end(operation, true);
         }
@@ -951,7 +971,7 @@ class TimedHierarchy {
     RecentOrder recent_orders_[kRecent];
     unsigned next_recent_[2] = {0, 0}, next_order_ = 0;
     SmallFifo<NewHold, 16> holds_[2];
-    SmallFifo<NewRule, 8> rules_[2];
+    SmallFifo<NewRule, 8> rules_[3];  // of a subscriber: the one before
     SmallFifo<NewClock, 8> new_clocks_[3];
     std::vector<GateClock> clocks_[3];
     SmallFifo<Chosen, 16> chosen_[3];

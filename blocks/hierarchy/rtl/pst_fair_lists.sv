@@ -246,8 +246,8 @@ module pst_fair_lists
 
   assign m_start_parent_o = p0.parent;
 
-  // No pick starts while a batch waits to continue, so these are no more than were under way before: three picks that started in every
-  // other cycle, and two whose links were being read.
+  // No pick starts while a batch waits to continue, so these are no more than were under way before: five in stages 1 to 5, and the first
+  // one that waits.
   localparam int unsigned RestDepth = 8;
   logic head_valid, head_take, rest_valid, rest_take, rest_ready, rest_start, stage3_free, part_room, p4_clear;
   logic [$clog2(RestDepth+1)-1:0] unused_rest_level;
@@ -543,13 +543,13 @@ module pst_fair_lists
   logic p3_link_we_q;
   queue_t p3_link_waddr_q, p3_link_wdata_q, p3_given;
 
-  // A pick starts when its part has its places in u_out, and stage 3 three cycles later. The last one's places are taken in the cycle after
-  // it.
+  // A pick starts when its part has its places in u_out, and stage 3 three cycles later. The places of one that has started in the cycle
+  // before are not taken yet: as many as a part's at most.
   assign stage3_free = !(p2_q.valid && p2_q.op == OpPick && p2_q.wanted != number_t'(1))
       && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));
-  assign part_room   = credit_q >> PartLog != '0;
-  assign pick_start  = !p1_pick_q && (pick_train == '0 ? credit_q != '0 : part_room) && stage3_free;
-  assign rest_start  = !p1_pick_q && part_room && stage3_free;
+  assign part_room   = credit_q >> PartLog > credit_count_t'(p1_pick_q);
+  assign pick_start  = (part_room || (pick_train == '0 && !p1_pick_q && credit_q != '0)) && stage3_free;
+  assign rest_start  = part_room && stage3_free;
   assign pick_wanted = int'(pick_train) < int'(PartLog) ? number_t'(1) << pick_train : number_t'(PartMost);
   assign p5_wanted   = p5_walk_q.rest < total_t'(PartMost) ? number_t'(p5_walk_q.rest) : number_t'(PartMost);
 

@@ -81,6 +81,8 @@ module pst_hierarchy
   localparam int unsigned SubscriberWidth = $clog2(Subscribers);
   localparam int unsigned IndexBits = $clog2(QueuesPerSubscriber);
   localparam int unsigned IndexWidth = IndexBits > 0 ? IndexBits : 1;
+  // log2 of the packets that a subscriber that is behind its time lets go at once.
+  localparam int unsigned SubscriberTrainLog = TrainLog == 0 ? 0 : IndexBits < 2 ? IndexBits : 2;
   // Narrow words of few subscribers would leave a block RAM nearly empty.
   localparam string NarrowStyle = RamStyle == "auto" && Subscribers <= 512 ? "distributed" : RamStyle;
   localparam int unsigned OutDepth = 32;
@@ -272,7 +274,7 @@ module pst_hierarchy
   patience_t node_pick_hold, port_pick_hold;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
-  logic subscriber_pick_holds;
+  logic subscriber_pick_holds, subscriber_pick_last;
   node_t node_pick;
   queue_t node_pick_queue, port_pick_queue;
   round_t node_pick_round, port_pick_round;
@@ -336,6 +338,7 @@ module pst_hierarchy
       next.op           = OpSubscriber;
       next.queue_id     = queue_of(subscriber_pick, subscriber_pick_index);
       next.holds        = subscriber_pick_holds;
+      next.last         = subscriber_pick_last;
       release_take[0] = 1'b1;
     end
   end
@@ -461,7 +464,7 @@ module pst_hierarchy
     if (h_q[2].op == OpSubscriber) begin
       h2.none       = h_q[2].holds && (h2_waits || h2_left);
       h2.held       = h_q[2].holds && h2_waits;
-      h2.last       = !h2.held;    // it is not placed
+      h2.last       = h_q[2].last && !h2.held;    // it is not placed
       h2.held_class = h2_held.cls;
     end
     h4 = h_q[4];
@@ -620,7 +623,7 @@ module pst_hierarchy
   subscriber_t due_subscriber;
   node_t due_node;
   port_t due_port;
-  train_t node_train, port_train, unused_train;
+  train_t subscriber_train, node_train, port_train;
   logic node_patient, port_patient, unused_patient, subscriber_holds, node_holds, unused_port_holds, unused_note;
   logic subscriber_wake, node_wake;
   subscriber_t wake_subscriber;
@@ -629,7 +632,7 @@ module pst_hierarchy
 
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
-      .ToleranceCycles(ToleranceCycles), .TrainLog(0), .Holds(QueuesPerSubscriber > 1),
+      .ToleranceCycles(ToleranceCycles), .TrainLog(SubscriberTrainLog), .Holds(QueuesPerSubscriber > 1),
       .NoteWidth($bits(h2_note)), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
       .clk_i, .rst_i, .now_i(now_q),
@@ -639,7 +642,7 @@ module pst_hierarchy
       .s_op_i(h4_op), .s_op_last_i(h_q[4].last),
       .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
-      .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(subscriber_holds),
+      .m_due_train_o(subscriber_train), .m_due_patient_o(unused_patient), .m_due_holds_o(subscriber_holds),
       .s_wake_valid_i(subscriber_wake), .s_wake_parent_i(wake_subscriber),
       .s_cfg_valid_i(set_subscriber), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
@@ -743,16 +746,17 @@ module pst_hierarchy
   end
 
   pst_subscriber_queues #(
-      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(NarrowStyle)
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .TrainLog(SubscriberTrainLog), .RamStyle(NarrowStyle)
   ) u_subscriber_queues (
       .clk_i, .rst_i,
       .s_op_valid_i(h_q[2].valid), .s_op_subscriber_i(subscriber_of(h_q[2].queue_id)),
       .s_event_waits_i(h5_wait_q), .s_event_left_i(h5_left_q), .s_event_index_i(index_of(index_t'(h_q[5].queue_id))),
       .s_event_before_i(h5_before),
       .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
-      .s_pick_holds_i(subscriber_holds),
+      .s_pick_train_i(subscriber_train), .s_pick_holds_i(subscriber_holds),
       .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
-      .m_pick_index_o(subscriber_pick_index), .m_pick_holds_o(subscriber_pick_holds), .init_done_o(part_init_done[3])
+      .m_pick_index_o(subscriber_pick_index), .m_pick_holds_o(subscriber_pick_holds),
+      .m_pick_last_o(subscriber_pick_last), .init_done_o(part_init_done[3])
   );
 
   logic node_append, port_append;

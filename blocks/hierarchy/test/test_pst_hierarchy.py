@@ -11,6 +11,7 @@ BENCH = Path(__file__).parent / "soak_hierarchy.cpp"
 SMALL = {"Queues": 64, "QueuesPerSubscriber": 4, "Nodes": 2, "Ports": 2, "Classes": 4, "PayloadWidth": 8}
 EIGHT = {"Queues": 256, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 8, "PayloadWidth": 8}
 FEW = {"Queues": 4, "QueuesPerSubscriber": 2, "Nodes": 2, "Ports": 2, "Classes": 1, "PayloadWidth": 8}  # fewer than a batch may have
+LONE = EIGHT | {"Queues": 16, "Nodes": 2}  # two subscribers
 TWO = FEW | {"Queues": 16}  # what waits above soon counts as more than there is, if it is not bounded
 NO_LIMIT = 10**9
 
@@ -72,10 +73,23 @@ def test_priority(level: int) -> None:
 
 @pytest.mark.parametrize(("level", "gbps", "length"), [(2, 100, 300), (1, 20, 200), (1, 10, 64)], ids=["port_300", "node_200", "node_64"])
 def test_small_packets_fill_fast_links(level: int, gbps: int, length: int) -> None:
-    """A node or port that is behind its time lets up to 16 packets go at once, none before its time, and so reaches its rate."""
+    """A node or port that is behind its time lets up to 64 packets go at once, none before its time, and so reaches its rate."""
     many = SMALL | {"Queues": 1024, "Nodes": 4}
     counts = soak(many, level=level, kbps=gbps * 1_000_000, burst=40_000, length=length, queues_used=4, loop=12, cycles=300_000)
     assert counts["used"] >= 9_940, counts
+
+
+@pytest.mark.parametrize(("gbps", "least"), [(10, 9_940), (40, 5_000)])
+def test_a_subscriber_sends_small_packets(gbps: int, least: int) -> None:
+    """Behind its time it lets up to four of its queues go at once, none before its time: 64 byte at 10 Gbit/s, or one in 5.6 cycles."""
+    counts = soak(LONE, level=0, kbps=gbps * 1_000_000, burst=40_000, length=64, queues_used=8, loop=12, cycles=300_000)
+    assert counts["used"] >= least, counts
+
+
+@pytest.mark.parametrize("burst", [0, 2_000, 20_000])
+def test_trains_of_a_subscriber_keep_times_and_classes(burst: int) -> None:
+    """Packets of 60 to 9,600 byte at 20 Gbit/s: none of a batch is early, none leaves before a higher class that waited 64 cycles."""
+    soak(LONE, level=0, kbps=20_000_000, burst=burst, priority=1, backlog=burst % 3 > 0, loop=12, cycles=300_000)
 
 
 @pytest.mark.slow
