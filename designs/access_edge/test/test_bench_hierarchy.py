@@ -83,8 +83,8 @@ def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixtur
 def test_a_congested_level(level: str, least: float, below: float, capsys: pytest.CaptureFixture[str]) -> None:
     """Nodes and ports that are behind their time let batches of packets go; a packet that waits costs the pipeline two operations.
 
-    A part of a batch is at most as long as there are subscribers that wait: eight for each node here. What waits at subscribers is soon gone,
-    as two packets that waited go for each new one, four at a look: then packets pass at the full rate, of 0.97.
+    A part of a batch is at most as long as there are subscribers that wait: eight for each node here. What waits at subscribers is soon
+    gone, as two packets that waited go for each new one, four at a look: then packets pass at the full rate, of 0.97.
     """
     result = run(capsys, "schedule", *HIERARCHY, *settings(packets=10000, congested=level))
     assert least <= result["dequeues_per_cycle"] < below
