@@ -105,13 +105,16 @@ def test_mixed_packets_fill_a_congested_link(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [200, "imix"])
+@pytest.mark.parametrize("size", [200, "imix", "mixed"])
 def test_small_packets_fill_a_congested_link(size: int | str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A node of 100 Gbit/s sends a packet of 200 byte in 3.5 cycles: it keeps its rate, it is shared fairly. The model finds the same."""
+    """A node of 100 Gbit/s sends a packet of 200 byte in 3.5 cycles: it keeps its rate, it is shared fairly. The model finds the same.
+
+    With `mixed` a packet of 9,600 byte at an edge of the window is a point of its subscriber's megabyte.
+    """
     given = settings(queues=2048, congested_nodes=1, nodes=8, subscribers=64, rate="100 Gbit/s", size=size, megabytes=1)
     result = on_both_engines(capsys, "fairness", *given)
-    assert 0.995 <= result["parent_utilisation"] <= 1.005
-    assert result["share_error_points"] <= 0.2
+    assert (0.99 if size == "mixed" else 0.995) <= result["parent_utilisation"] <= 1.005
+    assert result["share_error_points"] <= (1 if size == "mixed" else 0.2)
 
 
 def test_idle_latency_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
