@@ -180,8 +180,8 @@ async def limited(dut) -> None:
     bench.sink = 0.0
     for limit in (3 * chunks // 5, 4 * chunks // 5, 7 * chunks // 10):
         bench.limit = limit
-        most, before = 0, bench.count["dropped"]
-        for _ in range(3000):
+        most, before, begun = 0, bench.count["dropped"], bench.now
+        while bench.now - begun < 3000 or (bench.count["dropped"] == before and bench.now - begun < 30000):
             while len(bench.input) < bench.columns:
                 bench.add(rng.randrange(bench.classes), rng.randint(60, bench.longest))
             await bench.cycle()
