@@ -113,6 +113,7 @@ async def random_settings(dut) -> None:
     for number in range(2000):
         if number % 100 == 0:
             kinds = [rng.getrandbits(bench.width) for _ in range(rng.choice([2, bench.profiles - 1, bench.profiles, 2 * bench.profiles]))]
+            kinds += [kind ^ 1 << rng.randrange(min(bench.width, 12)) for kind in kinds]  # nearly the same, in the same chain or not
             queues = rng.choice([1, 2, bench.queues, bench.queues])
             leaves = rng.choice([0.1, 0.5, 0.8])
         # Queues go back to what they had after reset, so that profiles become free.
