@@ -184,7 +184,8 @@ module pst_access_edge
         .m_done_valid_o(find_done.valid), .m_done_o(find_done.done), .keys_o(find.keys), .moves_o(find.moves),
         .count_index_i(find_ask.item[7:0]), .count_o(find.count)
     );
-    assign find.flow_packets = '0;    // of others, see find_shown
+    assign find.flow_packets  = '0;    // of others, see find_shown
+    assign find.profiles_used = '0;
 
     always_ff @(posedge clk_i) begin
       if (find_done.valid && find_done.done.done == pst_lookup_pkg::DoneRead) find.read <= find_done.done.value;

@@ -439,7 +439,8 @@ module pst_access_edge_core
     assign aqm_found       = '0;
 
     logic unused_aqm;
-    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_taken, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
+    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_taken, arrive_valid, arrive_queue, arrive_backlog, arrive_ect,
+                          read_profile_q};
   end else begin : g_aqm
     // Of a profile the AQM's setting can be read when it is known which one the queue has.
     logic read_aqm;
