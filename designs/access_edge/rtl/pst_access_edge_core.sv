@@ -171,6 +171,8 @@ module pst_access_edge_core
   len_t look_quantum, look_quantum_q;
   logic unused_head_valid;
   assign unused_head_valid = head.valid;
+  logic unused_profile;  // as many of its bits as there are profiles are used, by an AQM
+  assign unused_profile = ^read_profile_q;
   logic [1:0] head_empty_q, head_known_q;
   logic [31:0] age;
   logic queue_read, queue_read_q, aqm_read, aqm_read_q, hierarchy_read, hierarchy_read_q;
@@ -439,8 +441,7 @@ module pst_access_edge_core
     assign aqm_found       = '0;
 
     logic unused_aqm;
-    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_taken, arrive_valid, arrive_queue, arrive_backlog, arrive_ect,
-                          read_profile_q};
+    assign unused_aqm = ^{enq_ecn, s_cfg_i.aqm, ret_state, ret_left, ret_taken, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
   end else begin : g_aqm
     // Of a profile the AQM's setting can be read when it is known which one the queue has.
     logic read_aqm;
