@@ -557,7 +557,7 @@ module pst_fair_lists
   always_comb begin
     p3_rest = '0;
     if (p3_pick_q && !p3_none_q && !p3_q.patient && !p3_q.holds && p3_mask != '0) begin
-      p3_rest = p3_q.beyond + total_t'(p3_q.wanted - p3_number_q);
+      p3_rest = p3_q.beyond + total_t'(p3_q.wanted) - total_t'(p3_number_q);
     end
     p3_same = 1'b0;
     for (int c = 0; c < Classes; c++) if (p3_mask[c] && class_t'(c) <= p3_q.cls) p3_same = 1'b1;

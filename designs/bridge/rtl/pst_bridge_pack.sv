@@ -55,7 +55,7 @@ module pst_bridge_pack
       data_q[count_q] <= s_data_i;
       count_q         <= s_last_i ? '0 : count_q + 2'd1;
       word_q          <= s_last_i || count_q == 2'd3;
-      about_q.len     <= about_q.len + (s_whole_i ? 2'd2 : 2'd1);
+      about_q.len     <= about_q.len + (s_whole_i ? pst_pkg::len_t'(2) : pst_pkg::len_t'(1));
       if (s_last_i) state_q <= Wait;
     end
     if (found) begin

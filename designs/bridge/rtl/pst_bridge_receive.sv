@@ -75,6 +75,8 @@ module pst_bridge_receive #(
   // its end; more than LongestBytes are not counted on.
   logic valid_q, error_q, begins_q;
   word_t word_q;
+  logic unused_count;  // of a word of one byte
+  assign unused_count = ^word_q.count;
   len_t len_q;
   always_ff @(posedge clk_i) begin
     valid_q <= s_valid_i && !rst_i;

@@ -65,7 +65,7 @@ module pst_bridge_send #(
 
   assign control       = offered_q ? control_q : control_valid;
   assign m_valid_o     = control ? control_valid : frame_valid;
-  assign sent          = word_t'(control ? control_word : frame_word);
+  assign sent          = control ? word_t'(control_word) : word_t'(frame_word);
   assign m_data_o      = sent.data;
   assign m_count_o     = sent.count;
   assign m_last_o      = sent.last;

@@ -82,6 +82,8 @@ module pst_bridge_shaped
   word_t frame, control;
   in_word_t packed_word;
   logic [1:0] unused_user;
+  logic unused_keep;  // a pair has its first byte always
+  assign unused_keep = pair_keep[0];
 
   pst_bridge_receive #(
       .Bytes(Bytes), .LongestBytes(LongestBytes), .Depth(Depth), .ControlDepth(Frame)
