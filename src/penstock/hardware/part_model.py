@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from penstock import cache
-from penstock.basics import children, keys, machine, waits
+from penstock.basics import children, compilers, keys, machine, waits
 from penstock.errors import UserError
 from penstock.paths import BLOCKS, BUILD, ROOT, shown
 
@@ -108,17 +108,13 @@ def _key(part: Part) -> str:
     return keys.of_build([_text(part), FLAGS, names], sources, (part.folder, *INCLUDES))
 
 
-def _compiler() -> list[str]:
-    return (os.environ.get("CXX") or "c++").split()
-
-
 def _compile(part: Part, library: Path) -> None:
     machine.need("model", os.environ)
     includes = [f"-I{path}" for path in (part.folder, *INCLUDES)]
     with cache.workshop("part") as work:
         source = work / "library.cpp"
         source.write_text(_text(part))
-        command = [*_compiler(), *FLAGS, *includes, str(source), *map(str, _others(part)), "-o", str(library)]
+        command = [*compilers.command(), *FLAGS, *includes, str(source), *map(str, _others(part)), "-o", str(library)]
         done = children.run(command)
     if done.returncode:
         log = BUILD / "logs" / f"model-{part.name}.log"
