@@ -268,7 +268,7 @@ sys.exit(main(sys.argv[2:]))
         "generate deadline_port --out OUT",
         "generate queue --set queues=16 --out OUT",
         "generate fifo --out OUT",
-        "generate library --out OUT",
+        pytest.param("generate library --out OUT", marks=pytest.mark.slow),
     ],
 )
 def test_packages_need_two_small_groups(site: Path, tmp_path: Path, command: str) -> None:

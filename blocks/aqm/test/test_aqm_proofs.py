@@ -9,7 +9,7 @@ from penstock.testing import testkit
     ("module", "task"),
     [
         ("pst_cobalt", "prove"),
-        ("pst_cobalt", "cover"),
+        pytest.param("pst_cobalt", "cover", marks=pytest.mark.slow),
         ("pst_dualpi2", "prove"),
         ("pst_dualpi2", "step"),
         ("pst_dualpi2", "cover"),

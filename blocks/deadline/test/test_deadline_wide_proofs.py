@@ -8,7 +8,7 @@ from penstock.testing import testkit
 TASKS = [
     ("pst_deadline_token", "prove_2"),
     pytest.param("pst_deadline_token", "prove_4", marks=pytest.mark.slow),
-    ("pst_deadline_token", "cover_2"),
+    pytest.param("pst_deadline_token", "cover_2", marks=pytest.mark.slow),
     ("pst_edfr_positions", "prove_2"),
     ("pst_edfr_positions", "prove_4"),
     ("pst_edfr_positions", "cover_2"),

@@ -242,7 +242,8 @@ async def a_head_gets_in(dut) -> None:
     assert 100 - (bench.counts["taken"] - taken) <= 100 // (bench.patience + 1) + 1
 
 
-CASES = [(3, 4, 1), (16, 1, 1), (64, 4, 0), pytest.param(256, 4, 1, marks=pytest.mark.slow)]
+SLOW = pytest.mark.slow
+CASES = [(3, 4, 1), (16, 1, 0), pytest.param(64, 4, 0, marks=SLOW), pytest.param(256, 4, 1, marks=SLOW)]
 
 
 @pytest.mark.parametrize("classes, patience, bounded", CASES, ids=["3-4", "16-1", "64-4", "256-4"])

@@ -158,7 +158,7 @@ SLOW = pytest.mark.slow
     [
         pytest.param(10, 16, 1, id="one_lane"),
         pytest.param(10, 16, 4, id="lanes", marks=SLOW),
-        pytest.param(11, 16, 2, id="codel"),
+        pytest.param(11, 16, 2, id="codel", marks=SLOW),
         pytest.param(12, 64, 2, id="hierarchy", marks=SLOW),
         pytest.param(13, 64, 4, id="codel_hierarchy"),
     ],

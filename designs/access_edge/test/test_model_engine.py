@@ -71,7 +71,7 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
 PIE = {"aqm": "pie", "TickShift": 2, "UpdateTicks": 20, "Alpha": 20_000, "Beta": 60_000}
 
 
-@pytest.mark.parametrize("estimate", [0, 1])
+@pytest.mark.parametrize("estimate", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int) -> None:
     """The same with PIE, which judges arrivals: its delay line, its updates, and the marks that wait with their packets."""
     library = build_core(16, 256, True, print, aqm=PIE | {"AqmEstimate": estimate})

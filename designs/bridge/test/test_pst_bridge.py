@@ -28,8 +28,15 @@ CYCLES_TO_SET = 512  # until a queue has what was written
 BAUD = CLOCK_HZ // (5 if SHAPED else 8)
 
 
-@pytest.mark.parametrize("shaped", [0, 1], ids=["unshaped", "queues"])
-@pytest.mark.parametrize("board", ["versa_ecp5", "colorlight_i9"])
+@pytest.mark.parametrize(
+    ("board", "shaped"),
+    [
+        pytest.param("versa_ecp5", 0, id="versa_ecp5-unshaped"),
+        pytest.param("versa_ecp5", 1, id="versa_ecp5-queues", marks=pytest.mark.slow),
+        pytest.param("colorlight_i9", 0, id="colorlight_i9-unshaped", marks=pytest.mark.slow),
+        pytest.param("colorlight_i9", 1, id="colorlight_i9-queues"),
+    ],
+)
 def test_from_pins_to_pins(board: str, shaped: int) -> None:
     from penstock.hardware import board as boards
 
