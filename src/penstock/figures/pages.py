@@ -14,7 +14,7 @@ from penstock.figures.definitions import NOT_MEASURED, Shown, Topic, owners
 from penstock.figures.results import Measured
 from penstock.paths import ROOT
 
-PAGES = ("README.md", "docs/*.md", "docs/how-to/*.md", "blocks/*/README.md", "blocks/*/*.md", "blocks/*/*/README.md", "designs/*/README.md")
+PAGES = ("README.md", "docs/*.md", "docs/how-to/*.md", "blocks/*/README.md", "blocks/*/*.md", "blocks/*/*/README.md", "designs/*/*.md")
 
 # Not in an indented example, and not between backticks.
 _TABLE = re.compile(r"^(<!-- figures (\S+) -->\n)(.*?)^(<!-- end -->)", re.DOTALL | re.MULTILINE)
