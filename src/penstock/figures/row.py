@@ -18,7 +18,7 @@ def measured(words: list[str]) -> int:
     begin = cpu_seconds()
     with contextlib.redirect_stdout(said):
         status = main([*words, "--json"])
-    seconds = cpu_seconds() - begin - (building_seconds() if words[0] != "synth" else 0)
+    seconds = cpu_seconds() - begin - (0 if words[0] in ("synth", "board") else building_seconds())
     if not status:
         print(json.dumps({"result": json.loads(said.getvalue()), "cpu_seconds": seconds}))
     return status

