@@ -58,7 +58,9 @@ def test_rates(parameters: dict[str, int], level: int) -> None:
     assert 9_940 <= counts["used"] <= 10_060, counts
 
 
-@pytest.mark.parametrize(("level", "width"), [(0, 32), pytest.param(1, 35, marks=pytest.mark.slow), (2, 32)], ids=["subscriber", "node_35", "port"])
+@pytest.mark.parametrize(
+    ("level", "width"), [(0, 32), pytest.param(1, 35, marks=pytest.mark.slow), (2, 32)], ids=["subscriber", "node_35", "port"]
+)
 def test_eight_kilobit_a_second(level: int, width: int) -> None:
     """220,000 cycles per byte: no packet before the shaper's time, and none later than the next one would be due."""
     counts = soak(SMALL | {"TimeWidth": width}, level=level, kbps=8, length=1, loop=12, cycles=2_500_000)

@@ -83,7 +83,7 @@ def _of_board(name: str) -> str:
     from penstock.figures import results
     from penstock.hardware import board, liteeth_mac, litex_uart, synth_flow
 
-    told = [*(Path(module.__file__) for module in (board, liteeth_mac, litex_uart, synth_flow)), board.FOLDER / f"{name}.yaml"]
+    told = [*(Path(str(module.__file__)) for module in (board, liteeth_mac, litex_uart, synth_flow)), board.FOLDER / f"{name}.yaml"]
     with tempfile.TemporaryDirectory() as folder:  # what the libraries write there follows from their versions
         listed = [path for path in board.sources(board.find(name), Path(folder)) if path.is_relative_to(ROOT)]
     return f"{_of_rtl(listed)} {tokens.digest_of(told, ROOT)} {results.tools(['board'])}"
