@@ -358,7 +358,7 @@ def simulated(switch: Path, module: ModuleType, dw: int, folder: Path) -> subpro
     return subprocess.run(["build/Vtop", str(seed()), "200"], cwd=folder, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("dw", [8, 32, 64])
+@pytest.mark.parametrize("dw", [8, *(pytest.param(dw, marks=pytest.mark.slow) for dw in (32, 64))])
 def test_frames_go_through_a_litex_design_with_streams_of_liteeth(switch: Path, tmp_path: Path, dw: int) -> None:
     """Every frame that is not damaged comes out of the other port, byte by byte, with gaps and back-pressure at random."""
     done = simulated(switch, loaded(the_only(switch, "python/*_litex.py")), dw, tmp_path)

@@ -89,7 +89,7 @@ def times(house: Path) -> dict[str, float]:
     return json.loads((house / "build" / "test-times.json").read_text())
 
 
-@pytest.mark.parametrize("processes", [0, 2])
+@pytest.mark.parametrize("processes", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_what_is_left_out_is_said(house: Path, processes: int) -> None:
     """By kind, with how to run it; in one process and in several."""
     side_by_side = ["-n", str(processes), "--dist", "loadscope"] if processes else []

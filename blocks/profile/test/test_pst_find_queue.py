@@ -300,12 +300,12 @@ async def full_rate(dut) -> None:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"Entries": 256, "DataBytes": 64},
+        pytest.param({"Entries": 256, "DataBytes": 64}, marks=pytest.mark.slow),
         pytest.param({"Entries": 64, "DataBytes": 16, "Profiles": 3, "ExtensionHeaders": 4}, marks=pytest.mark.slow),
         {"Entries": 64, "DataBytes": 32, "PrefixLevels": 4},
         pytest.param({"Entries": 64, "DataBytes": 64, "PrefixLevels": 2, "Profiles": 4}, marks=pytest.mark.slow),
         {"Entries": 256, "DataBytes": 8, "SplitStages": 1, "WindowBytes": 104, "ExtensionHeaders": 0},
-        {"Entries": 64, "DataBytes": 64, "PrefixLevels": 5, "SplitStages": 1},
+        pytest.param({"Entries": 64, "DataBytes": 64, "PrefixLevels": 5, "SplitStages": 1}, marks=pytest.mark.slow),
     ],
     ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes", "split-8-byte-beats", "split-prefixes"],
 )

@@ -225,10 +225,10 @@ async def every_queue(dut) -> None:
     "parameters",
     [
         {"Entries": 256, "PrefixLevels": 5},
-        {"Entries": 64, "PrefixLevels": 0, "Profiles": 4},
-        {"Entries": 1024, "PrefixLevels": 2, "Profiles": 15},
+        pytest.param({"Entries": 64, "PrefixLevels": 0, "Profiles": 4}, marks=pytest.mark.slow),
+        pytest.param({"Entries": 1024, "PrefixLevels": 2, "Profiles": 15}, marks=pytest.mark.slow),
         {"Entries": 64, "PrefixLevels": 5, "SplitStages": 1},
-        {"Entries": 256, "PrefixLevels": 0, "Profiles": 4, "SplitStages": 1},
+        pytest.param({"Entries": 256, "PrefixLevels": 0, "Profiles": 4, "SplitStages": 1}, marks=pytest.mark.slow),
     ],
     ids=["usual", "no-prefixes", "keys-are-last", "split-prefixes-are-last", "split-no-prefixes"],
 )

@@ -100,7 +100,7 @@ QUEUES = [
 ]
 
 
-@pytest.mark.parametrize("estimate", [False, True])
+@pytest.mark.parametrize("estimate", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_codel_is_the_rfcs(estimate: bool) -> None:
     """Unresponsive overload with pauses: every drop and mark of every queue is the RFC's, several re-entries into dropping included."""
     print(f"PENSTOCK_SEED={seed()}")

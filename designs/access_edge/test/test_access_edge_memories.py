@@ -36,7 +36,7 @@ def with_random_kinds(config: Any, rng: random.Random) -> Any:
     return configs.with_overrides(config, changes)
 
 
-@pytest.mark.parametrize("name", ["tiny_16", "jumbo_1024", "tiny_codel_16"])
+@pytest.mark.parametrize("name", ["tiny_16", pytest.param("jumbo_1024", marks=pytest.mark.slow), "tiny_codel_16"])
 def test_engines_are_equal_on_any_memory(name: str) -> None:
     config = configs.load(name)
     library = verilate.build_device(config, print)

@@ -68,7 +68,7 @@ GUARD = 700
 MOST = [0, 400, 1500, 4000]  # of each queue
 
 
-@pytest.mark.parametrize("guard", [0, GUARD])
+@pytest.mark.parametrize("guard", [pytest.param(0, marks=pytest.mark.slow), GUARD])
 def test_backlogs_are_those_of_the_latest_departures(guard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every verdict, counted from the departures before it: by the number, or with a guard by whether it is above that."""
     print(f"PENSTOCK_SEED={seed()}")

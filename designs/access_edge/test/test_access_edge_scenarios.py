@@ -233,6 +233,7 @@ def access_node_is_as_described(result: dict[str, Any], heavy: float) -> None:
 SHORT_QUEUES = ["queues.congested best effort.limit_packets=2", "queues.heavy best effort.limit_packets=2"]
 
 
+@pytest.mark.slow
 def test_access_node(tmp_path: Path) -> None:
     """The paper's access node with 35,000 subscribers, 60 ms of it, with queues so short that they are full by then."""
     result = run(SCENARIOS / "access_node.yaml", tmp_path, "duration=60 ms", *SHORT_QUEUES, engine="model")

@@ -48,7 +48,7 @@ def test_an_aqm_keeps_the_full_rate(aqm: str, capsys: pytest.CaptureFixture[str]
     "more",
     [
         pytest.param([], id="alone", marks=pytest.mark.slow),
-        pytest.param(["--set", "aqm=codel"], id="codel"),
+        pytest.param(["--set", "aqm=codel"], id="codel", marks=pytest.mark.slow),
         pytest.param(["--set", "aqm=codel", "--set", "levels=4"], id="hierarchy"),
     ],
 )
@@ -108,6 +108,7 @@ def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: s
     assert words in said and said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_core_of_another_size_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: a core with half of the queues folds two queues into one, and the bench must see it."""
     half = build_core(32, 256, True)
@@ -130,11 +131,13 @@ def test_lateness_of_backlogged_queues_is_within_the_contract(capsys: pytest.Cap
     assert result["after_earliest_departure_cycles"]["min"] > 0
 
 
+@pytest.mark.slow
 def test_lateness_among_blocked_queues(capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, "lateness", "--set", "queues=128", "--set", "packets=500", "--set", "pattern=blocked")
     assert result["lateness_cycles"]["max"] <= 64
 
 
+@pytest.mark.slow
 def test_few_queues_cannot_fill_the_link(capsys: pytest.CaptureFixture[str]) -> None:
     """Sixteen queues of at most 1 Gbit/s are less than 95 % of the link, and the result says how much they are."""
     result = run(capsys, "lateness", "--set", "queues=16", "--set", "packets=1000", "--set", "size=590")
@@ -175,6 +178,7 @@ def test_lateness_refuses_what_it_cannot_do(setting: str, words: str, capsys: py
     assert words in said and said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_core_that_does_not_shape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: a core that does not shape sends before the earliest departure time, and the bench must see it."""
 

@@ -148,6 +148,7 @@ def test_the_highest_class_waits_for_one_packet(capsys: pytest.CaptureFixture[st
     assert 0.995 <= result["parent_utilisation"] <= 1.005
 
 
+@pytest.mark.slow
 def test_changes_while_traffic_flows(capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, "reconfigure", "--set", "queues=2048", "--set", "cycles=60000")
     assert set(result["stall_cycles"]) == set(result["ready_cycles"]) == DISTRIBUTION

@@ -196,7 +196,7 @@ def test_idle_latency_of_the_hardware(levels: tuple[configs.Configuration, Path]
     assert set(idle_departures(config, library) - base) == {24 if config.headers.prefix_levels == 7 else 17}
 
 
-@pytest.mark.parametrize("name", ["device", "routed"])
+@pytest.mark.parametrize("name", ["device", pytest.param("routed", marks=pytest.mark.slow)])
 def test_engines_are_equal(name: str, request: pytest.FixtureRequest) -> None:
     left, reasons = compare(*request.getfixturevalue(name), SEEDS)
     assert left > 500 and reasons["no_subscriber"] > 50 and reasons["bad_queue_id"] > 5, (left, reasons)

@@ -81,6 +81,7 @@ def test_engines_are_equal(size: object) -> None:
     assert (np.asarray(raw_rtl["departures"]["cycle"]) == np.asarray(raw_model["departures"]["cycle"])).all()
 
 
+@pytest.mark.slow
 def test_engines_lose_the_same_frames() -> None:
     """Without SRAM, and with a small FIFO: frames are lost at the input, on both engines the same ones."""
     settings = ("device.overrides.memories.sram.pages=1", "link.ingress_fifo=1 kB")

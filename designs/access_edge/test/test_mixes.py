@@ -159,7 +159,7 @@ def test_a_small_packet_at_a_congested_port_keeps_its_node(tmp_path: Path) -> No
     assert sum(sent[queue] for queue in (1, 8, 9, 10)) <= ANY_MIX * node
 
 
-@pytest.mark.parametrize("drawn", [1052, 1076])
+@pytest.mark.parametrize("drawn", [1052, pytest.param(1076, marks=pytest.mark.slow)])
 def test_a_heavy_subscriber_of_small_packets_keeps_its_share(drawn: int, tmp_path: Path) -> None:
     """Its one packet waits at the port, while nothing of it waits at its node, whose rate is used up in the same class. Over the contract's
     window: in a shorter one, how much of its long burst the node has used by then is worth more."""

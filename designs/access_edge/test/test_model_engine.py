@@ -43,7 +43,8 @@ SHORT = 100  # cycles of tolerance, where it is not that of most devices
 
 
 @pytest.mark.parametrize(
-    ("queues", "descriptors", "shaping", "tolerance"), [(16, 64, True, SHORT), (16, 64, False, 1024), (2048, 1024, True, 1024)]
+    ("queues", "descriptors", "shaping", "tolerance"),
+    [(16, 64, True, SHORT), (16, 64, False, 1024), pytest.param(2048, 1024, True, 1024, marks=pytest.mark.slow)],
 )
 def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descriptors: int, shaping: bool, tolerance: int) -> None:
     """Queue manager and scheduler: every port in every cycle, with settings written and gates moved in mid-traffic."""
@@ -58,7 +59,7 @@ def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descripto
 AQM = {"aqm": "codel", "TickShift": 2, "MaxPacketBytes": 100, "GuardCount": 12}
 
 
-@pytest.mark.parametrize("estimate", [0, 1])
+@pytest.mark.parametrize("estimate", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: int) -> None:
     """The same with CoDel: every verdict in its cycle, with settings of the AQM written in mid-traffic."""
     library = build_core(16, 256, True, print, aqm=AQM | {"AqmEstimate": estimate})
@@ -126,9 +127,10 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(
 
 @pytest.fixture(
     scope="session",
-    params=["tiny_16", "tiny_tdest_16", "tiny_codel_16", "tiny_counters_16", "tiny_profiles_16", "tiny_pie_16"]
+    params=["tiny_16", "tiny_tdest_16", "tiny_codel_16", "tiny_profiles_16"]
     + [
-        pytest.param(name, marks=pytest.mark.slow) for name in ("tiny_share_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_estimate_16")
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("tiny_counters_16", "tiny_pie_16", "tiny_share_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_estimate_16")
     ],
 )
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Configuration, Path]]:
@@ -447,6 +449,7 @@ def test_benches_find_the_same(name: str) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_lateness_bench_finds_the_same() -> None:
     found = [bench.run(bench.plan("lateness", {"queues": "200", "packets": "3000", "engine": which}, seed())) for which in ("rtl", "model")]
     for key in ("lateness_cycles", "after_earliest_departure_cycles", "ideal_link_cycles", "cycles"):
