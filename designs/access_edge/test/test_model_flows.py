@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from penstock.designs import configs
-from penstock.designs.access_edge import find, flow_rows, job, registers
+from penstock.designs.access_edge import find, flow_rows, registers
 from penstock.designs.access_edge.testing import twins
 from penstock.engine import engine
 from penstock.hardware import verilate
-from penstock.scenarios import scenario
-from penstock.scenarios.device import configuration
 from penstock.testing.testjobs import assert_clean, udp_head
 from penstock.testing.testkit import seed
 
@@ -48,20 +46,6 @@ def test_devices_with_flow_queues_are_equal(device: tuple[configs.Configuration,
         marked += rtl["marked_packets"]
     assert reasons["flow_overflow"] > 100, reasons
     assert (reasons.get("aqm", 0) > 20) == (marked > 20) == (config.aqm == "codel"), (reasons, marked)
-
-
-@pytest.mark.slow
-def test_an_access_node_is_equal_on_the_rtl() -> None:
-    """32,768 subscribers with FQ-CoDel each, 262,144 flow queues, 100 Gbit/s; intervals so short that CoDel drops within 30 ms."""
-    settings = ["duration=30 ms", "defaults.aqm.target=1 ms", "defaults.aqm.interval=5 ms"]
-    described, document = scenario.load(configs.ROOT / "scenarios/access_node_32768.yaml", settings)
-    config = configuration(described, document)
-    plans = [job.build(described, document, config, which) for which in ("rtl", "model")]
-    plans[0].job["device"]["library"] = str(verilate.build_device(config, print))
-    rtl, model = (engine.run(plan.job) for plan in plans)
-    assert twins.differences(rtl, model) == []
-    assert rtl["findings"] == [] and rtl["conservation_ok"]
-    assert rtl["packets"]["in"] > 250_000 and rtl["packets"]["dropped"]["aqm"] > 100, rtl["packets"]
 
 
 def frames(rows: list[tuple[int, int, int, int]]) -> dict[str, Any]:
