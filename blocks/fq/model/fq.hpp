@@ -2,6 +2,7 @@
 // Model of pst_fq, cycle by cycle: flow queues behind each queue, served as RFC 8290 says. The stages are those of the README.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "fq_hosts.hpp"
 #include "fq_map.hpp"
 
 namespace penstock {
@@ -18,6 +20,7 @@ namespace penstock {
 struct FqSetting {
     std::uint32_t quantum = 1514;  // bytes, 1 .. 16,383
     std::uint32_t packets = 0xFFFF, bytes = 0xFF'FFFF;
+    std::uint32_t sides = 0;  // hosts that share the queue first: bit 0 those of sources, bit 1 of destinations
 };
 
 class Fq {
@@ -28,6 +31,7 @@ class Fq {
     struct Enqueue {
         std::uint32_t queue = 0, bucket = 0;
         Packet packet;
+        FqHosts hosts{};
     };
     struct Setting {
         std::uint32_t queue = 0;
@@ -83,7 +87,8 @@ class Fq {
           newest_(s.queues),
           more_(s.queues),
           staged_(s.queues),
-          bucket_(s.flows) {
+          bucket_(s.flows),
+          hosts_(s) {
         for (auto& table : ways_) table.resize(s.flows / 16);
         reset();
     }
@@ -110,7 +115,8 @@ class Fq {
         look_ = {};
         take_ = {};
         walk_ = {};
-        clear_left_ = sizes.flows;
+        hosts_.reset();
+        clear_left_ = std::max(sizes.flows, hosts_.clear_cycles());
         find_room_ = visit_room_ = out_room_ = deq_ready_ = false;
         share_ = 0;
         total_ = 0;
@@ -159,6 +165,7 @@ class Fq {
         if (r5.newest) newest_[r5.queue] = *r5.newest;
         if (r5.more) more_[r5.queue] = *r5.more;
 
+        hosts_.begin(now_);
         Results next5 = queue_stage(p4_, in.pool_over);
         p4_ = flow_stage(p_[3]);
         p_[3] = p_[2];
@@ -237,8 +244,10 @@ class Fq {
         bool valid = false;
         Kind kind = Kind::Enqueue;
         std::uint32_t queue = 0, flow = 0, bucket = 0;
-        bool old = false;   // of the visited flow: it is in the old list
-        Packet packet;      // of a visit: len is given back
+        bool old = false;         // of the visited flow: it is in the old list
+        Packet packet;            // of a visit: len is given back
+        FqHosts hosts{};          // of an enqueue
+        std::uint32_t grant = 0;  // read in p1: what a flow gets whose credits are used up
         FqSetting setting;  // read in p1
         bool valve = false;
     };
@@ -284,6 +293,7 @@ class Fq {
     void read(Op& op) {
         op.setting = setting_[op.queue];
         op.valve = valve_[op.queue];
+        op.grant = hosts_.grant(op.flow, op.setting.quantum);
     }
 
     // p0: which operation enters.
@@ -350,7 +360,10 @@ class Fq {
                     flow.in_first = true;
                 else
                     next_[flow.tail] = op.packet;
-                if (!flow.listed) flow.credits = static_cast<std::int32_t>(op.setting.quantum);
+                if (!flow.listed) {
+                    flow.credits = static_cast<std::int32_t>(op.setting.quantum);
+                    hosts_.append(now_, op.queue, op.flow, op.hosts, op.setting.quantum, op.setting.sides);
+                }
                 flow.bytes = after;
                 flow.tail = op.packet.desc;
                 flow.listed = true;
@@ -366,12 +379,16 @@ class Fq {
                 flow.credits += static_cast<std::int32_t>(op.packet.len);
                 r.op.packet = {};
                 if (flow.credits <= 0) {
-                    flow.credits += static_cast<std::int32_t>(op.setting.quantum);
+                    flow.credits += static_cast<std::int32_t>(op.grant);
                     r.rotate = r.spent = true;
+                    hosts_.spent(now_, op.queue, op.flow, op.setting.quantum, op.setting.sides);
                 } else if (flow.bytes == 0) {
                     r.rotate = !op.old;
                     r.remove = op.old;
-                    if (op.old) flow.listed = false;
+                    if (op.old) {
+                        flow.listed = false;
+                        hosts_.remove(op.queue, op.flow);
+                    }
                 } else {
                     pop(r, flow);
                     flow.credits -= static_cast<std::int32_t>(r.op.packet.len);
@@ -580,6 +597,7 @@ class Fq {
             e1.op.queue = in.enqueue->queue;
             e1.op.bucket = in.enqueue->bucket;
             e1.op.packet = in.enqueue->packet;
+            e1.op.hosts = in.enqueue->hosts;
         } else if (pending) {
             e1.valid = true;
             e1.op.kind = walk_.step == Step::Ask ? Kind::Ask : Kind::Clear;
@@ -660,6 +678,7 @@ class Fq {
     std::vector<bool> more_;
     std::vector<Staged> staged_;
     std::vector<std::uint32_t> bucket_;  // of what came last, for the judge
+    FqHostShares hosts_;
 
     std::deque<Op> found_, visits_;
     std::deque<Active> active_;

@@ -29,7 +29,7 @@ class FqLanes {
     FqLanes(std::uint32_t lanes, const FqSizes& s)
         : lanes_(lanes), bits_(static_cast<std::uint32_t>(std::bit_width(lanes) - 1)), enqueues_(lanes) {
         for (std::uint32_t l = 0; l < lanes; l++)
-            lane_.emplace_back(FqSizes{s.queues / lanes, s.flows / lanes, s.descriptors, s.age_cycles});
+            lane_.emplace_back(FqSizes{s.queues / lanes, s.flows / lanes, s.descriptors, s.age_cycles, s.host_bits});
     }
 
     void reset() {

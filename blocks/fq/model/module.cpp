@@ -29,30 +29,30 @@ NB_MODULE(blocks_fq_model, m) {
         .def(
             "__init__",
             [](FqLanes* self, std::uint32_t queues, std::uint32_t flows, std::uint32_t descriptors, std::uint32_t lanes,
-               std::uint32_t age_cycles, bool keep) {
-                new (self) FqLanes(lanes, {queues, flows, descriptors, age_cycles});
+               std::uint32_t age_cycles, std::uint32_t host_bits, bool keep) {
+                new (self) FqLanes(lanes, {queues, flows, descriptors, age_cycles, host_bits});
                 for (std::uint32_t l = 0; l < lanes; l++) self->lane(l).keep = keep;
                 while (!self->init_done()) self->cycle({});
             },
             nb::arg("queues"), nb::arg("flows"), nb::arg("descriptors"), nb::arg("lanes") = 1, nb::arg("age_cycles") = 64,
-            nb::arg("keep") = true, "keep: operations are kept until done() is called.")
+            nb::arg("host_bits") = 0, nb::arg("keep") = true, "keep: operations are kept until done() is called.")
         .def(
             "set",
-            [](FqLanes& self, std::uint32_t queue, std::uint32_t quantum, std::uint32_t packets, std::uint32_t bytes) {
+            [](FqLanes& self, std::uint32_t queue, std::uint32_t quantum, std::uint32_t packets, std::uint32_t bytes, std::uint32_t sides) {
                 FqLanes::Input in;
-                in.setting = Fq::Setting{queue, {quantum, packets, bytes}};
+                in.setting = Fq::Setting{queue, {quantum, packets, bytes, sides}};
                 self.cycle(in);
             },
             nb::arg("queue"), nb::arg("quantum") = 1514, nb::arg("packets") = 0xFFFF, nb::arg("bytes") = 0xFF'FFFF,
-            "Settings of a queue: quantum in bytes, limits. Takes a cycle.")
+            nb::arg("sides") = 0, "Settings of a queue: quantum in bytes, limits, sides whose hosts share first. Takes a cycle.")
         .def(
             "cycle",
             [](FqLanes& self, std::optional<Quad> enqueue, std::optional<std::uint32_t> look, bool take, std::optional<bool> verdict,
-               bool active_ready, bool drop_ready, std::uint32_t pool) {
+               bool active_ready, bool drop_ready, std::uint32_t pool, Pair hosts) {
                 FqLanes::Input in;
                 if (enqueue) {
                     const auto [queue, bucket, desc, len] = *enqueue;
-                    in.enqueue = Fq::Enqueue{queue, bucket, {desc, len}};
+                    in.enqueue = Fq::Enqueue{queue, bucket, {desc, len}, {std::get<0>(hosts), std::get<1>(hosts)}};
                 }
                 in.look = look;
                 in.take = take;
@@ -63,9 +63,9 @@ NB_MODULE(blocks_fq_model, m) {
                 self.cycle(in);
             },
             nb::arg("enqueue") = nb::none(), nb::arg("look") = nb::none(), nb::arg("take") = false, nb::arg("verdict") = nb::none(),
-            nb::arg("active_ready") = true, nb::arg("drop_ready") = true, nb::arg("pool") = 0xFFFF'FFFF,
+            nb::arg("active_ready") = true, nb::arg("drop_ready") = true, nb::arg("pool") = 0xFFFF'FFFF, nb::arg("hosts") = Pair{0, 0},
             "One cycle. enqueue: (queue, bucket, descriptor, length); look: a queue; take: of the look two cycles ago; verdict: dropped or "
-            "not.")
+            "not; hosts: of the packet that comes, its source's and its destination's.")
         .def("enqueue_ready", &FqLanes::enqueue_ready, nb::arg("queue"))
         .def_prop_ro("look_ready", &FqLanes::look_ready)
         .def_prop_ro("active",

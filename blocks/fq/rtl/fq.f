@@ -6,5 +6,6 @@ pst_fq_hash.sv
 pst_fq_find.sv
 pst_fq_flows.sv
 pst_fq_lists.sv
+pst_fq_hosts.sv
 pst_fq_lane.sv
 pst_fq.sv

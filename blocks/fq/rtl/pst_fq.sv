@@ -16,6 +16,7 @@ module pst_fq
     parameter int unsigned Flows = 262144,       // flow queues, a power of two, 32 * Lanes and more
     parameter int unsigned Descriptors = 131072, // >= 2
     parameter int unsigned AgeCycles = 64,       // from one flow queue of a lane's walk that releases to the next, >= 1
+    parameter int unsigned HostBits = 0,         // hosts of a queue that are told apart, see pst_fq_hosts; 0: flows alone
     parameter string       RamStyle = "auto",    // memories by flow and by queue, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // memory by descriptor, one for each lane
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -31,6 +32,7 @@ module pst_fq
     output logic                                s_enq_ready_o,
     input  logic [            QueueIdWidth-1:0] s_enq_queue_i,
     input  bucket_t                             s_enq_bucket_i,
+    input  pst_fq_ports_pkg::hosts_t                              s_enq_hosts_i,        // unused where HostBits is 0
     input  logic [             DescIdWidth-1:0] s_enq_desc_i,
     input  len_t                                s_enq_len_i,          // 1 and more
     // a queue has a packet to send
@@ -96,6 +98,7 @@ module pst_fq
   typedef struct packed {
     logic [LaneQueueWidth-1:0] queue_id;
     bucket_t                   bucket;
+    pst_fq_ports_pkg::hosts_t                    hosts;
     logic [DescIdWidth-1:0]    desc;
     len_t                      len;
   } enq_t;
@@ -143,17 +146,17 @@ module pst_fq
     ) u_enq (
         .clk_i, .rst_i,
         .s_valid_i(s_enq_valid_i && lane_of(s_enq_queue_i) == lane_t'(l)), .s_ready_o(enq_ready[l]),
-        .s_data_i({in_lane(s_enq_queue_i), s_enq_bucket_i, s_enq_desc_i, s_enq_len_i}),
+        .s_data_i({in_lane(s_enq_queue_i), s_enq_bucket_i, s_enq_hosts_i, s_enq_desc_i, s_enq_len_i}),
         .m_valid_o(lane_valid), .m_ready_i(lane_ready), .m_data_o(lane_enq), .level_o(unused_level)
     );
 
     pst_fq_lane #(
-        .Queues(LaneQueues), .Flows(LaneFlows), .Descriptors(Descriptors), .AgeCycles(AgeCycles), .RamStyle(RamStyle),
-        .DescRamStyle(DescRamStyle)
+        .Queues(LaneQueues), .Flows(LaneFlows), .Descriptors(Descriptors), .AgeCycles(AgeCycles), .HostBits(HostBits),
+        .RamStyle(RamStyle), .DescRamStyle(DescRamStyle)
     ) u_lane (
         .clk_i, .rst_i, .init_done_o(lane_init),
         .s_enq_valid_i(lane_valid), .s_enq_ready_o(lane_ready), .s_enq_queue_i(lane_enq.queue_id), .s_enq_bucket_i(lane_enq.bucket),
-        .s_enq_desc_i(lane_enq.desc), .s_enq_len_i(lane_enq.len),
+        .s_enq_hosts_i(lane_enq.hosts), .s_enq_desc_i(lane_enq.desc), .s_enq_len_i(lane_enq.len),
         .m_active_valid_o(active_valid[l]), .m_active_ready_i(active_take[l]), .m_active_queue_o(lane_active_queue),
         .m_active_len_o(lane_active_len),
         .s_deq_valid_i(s_deq_valid_i && lane_of(s_deq_queue_i) == lane_t'(l)), .s_deq_ready_o(deq_ready[l]),

@@ -30,12 +30,14 @@ module pst_fq_flows
     input  logic [   DescIdWidth-1:0] p3_desc_i,      // of a packet that comes
     input  len_t                      p3_len_i,       // of a packet that comes; credits that are given back
     input  len_t                      p3_quantum_i,
+    input  len_t                      p3_grant_i,     // of a flow whose credits are used up
     input  logic                      p3_valve_i,     // the queue is far above its limit
     // its result, in p3
     output logic                      accept_o,       // the packet came in
     output logic                      append_o,       // and its flow was in no list
     output logic                      pop_o,          // the head packet goes out
     output logic                      rotate_o,       // the flow goes to the tail of the old list
+    output logic                      spent_o,        // because its credits were used up
     output logic                      remove_o,       // it leaves the old list
     output logic                      release_o,      // it was idle for the second time
     output logic [   DescIdWidth-1:0] desc_o,         // of the packet that comes or goes out
@@ -106,6 +108,7 @@ module pst_fq_flows
     append_o  = 1'b0;
     pop_o     = 1'b0;
     rotate_o  = 1'b0;
+    spent_o   = 1'b0;
     remove_o  = 1'b0;
     release_o = 1'b0;
     bytes_o   = word.bytes;
@@ -135,8 +138,9 @@ module pst_fq_flows
         we               = 1'b1;
         word_new.credits = word.credits + credit_t'({2'b00, p3_len_i});
         if (spent) begin
-          word_new.credits = word.credits + credit_t'({2'b00, p3_quantum_i});
+          word_new.credits = word.credits + credit_t'({2'b00, p3_grant_i});
           rotate_o         = 1'b1;
+          spent_o          = 1'b1;
         end else if (empty) begin
           rotate_o = !p3_old_i;
           remove_o = p3_old_i;
@@ -163,6 +167,7 @@ module pst_fq_flows
       append_o  = 1'b0;
       pop_o     = 1'b0;
       rotate_o  = 1'b0;
+      spent_o   = 1'b0;
       remove_o  = 1'b0;
       release_o = 1'b0;
     end

@@ -16,6 +16,7 @@ module pst_fq_lane
     parameter int unsigned Flows = 1024,         // flow queues, a power of two, 32 and more
     parameter int unsigned Descriptors = 256,    // >= 2
     parameter int unsigned AgeCycles = 64,       // from one flow queue of the walk that releases to the next, >= 1
+    parameter int unsigned HostBits = 0,         // hosts of a queue that are told apart, see pst_fq_hosts; 0: flows alone
     parameter string       RamStyle = "auto",    // memories by flow and by queue, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // memory by descriptor
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -31,6 +32,7 @@ module pst_fq_lane
     output logic                         s_enq_ready_o,
     input  logic [     QueueIdWidth-1:0] s_enq_queue_i,
     input  bucket_t                      s_enq_bucket_i,
+    input  pst_fq_ports_pkg::hosts_t                       s_enq_hosts_i,
     input  logic [      DescIdWidth-1:0] s_enq_desc_i,
     input  len_t                         s_enq_len_i,          // 1 and more
     // a queue has a packet to send
@@ -92,6 +94,7 @@ module pst_fq_lane
     queue_t queue_id;
     flow_t  flow;
     logic   old;     // of a visit: the flow is the head of the old list
+    pst_fq_ports_pkg::hosts_t hosts;   // of a packet that comes
     desc_t  desc;
     len_t   len;     // of a visit: credits that are given back
   } op_t;
@@ -129,18 +132,19 @@ module pst_fq_lane
 
   // --- clearing walk of what has a word for each queue
 
-  logic walk, find_done, flows_done, lists_done;
+  logic walk, find_done, flows_done, lists_done, hosts_done;
   queue_t walk_queue;
 
   pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(walk), .addr_o(walk_queue));
 
-  assign init_done_o = !walk && find_done && flows_done && lists_done;
+  assign init_done_o = !walk && find_done && flows_done && lists_done && hosts_done;
 
   // --- e0 to e5: the flow queue of a packet
 
   logic found_valid, found_ready, found_ask, idle_d, busy_q;
   queue_t found_queue;
   flow_t found_flow;
+  pst_fq_ports_pkg::hosts_t found_hosts;
   desc_t found_desc;
   len_t found_len;
 
@@ -148,9 +152,9 @@ module pst_fq_lane
       .Queues(Queues), .Flows(Flows), .Descriptors(Descriptors), .AgeCycles(AgeCycles), .RamStyle(RamStyle)
   ) u_find (
       .clk_i, .rst_i, .go_i(init_done_o), .init_done_o(find_done),
-      .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_bucket_i, .s_enq_desc_i, .s_enq_len_i,
+      .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_bucket_i, .s_enq_hosts_i, .s_enq_desc_i, .s_enq_len_i,
       .m_valid_o(found_valid), .m_ready_i(found_ready), .m_ask_o(found_ask), .m_queue_o(found_queue), .m_flow_o(found_flow),
-      .m_desc_o(found_desc), .m_len_o(found_len),
+      .m_hosts_o(found_hosts), .m_desc_o(found_desc), .m_len_o(found_len),
       .idle_i(idle_d), .busy_i(busy_q)
   );
 
@@ -187,17 +191,19 @@ module pst_fq_lane
     idle_d      = visit_take && visit.op == OpClear;
     p0 = '{
         valid: found_valid && found_ready, op: found_ask ? OpAsk : OpEnqueue, queue_id: found_queue, flow: found_flow, old: 1'b0,
-        desc: found_desc, len: found_len
+        hosts: found_hosts, desc: found_desc, len: found_len
     };
     if (visit_take) begin
       p0 = '{
-          valid: visit.op != OpClear, op: visit.op, queue_id: visit.queue_id, flow: visit.flow, old: visit.old, desc: '0, len: '0
+          valid: visit.op != OpClear, op: visit.op, queue_id: visit.queue_id, flow: visit.flow, old: visit.old, hosts: '0, desc: '0,
+          len: '0
       };
     end
     if (resume_take) begin
       // After a drop the AQM goes on in the same flow; else a flow that is new goes first.
       p0 = '{
-          valid: 1'b1, op: OpVisit, queue_id: taken.queue_id, flow: taken.flow, old: taken.old, desc: '0, len: verdict_drop ? taken.len : '0
+          valid: 1'b1, op: OpVisit, queue_id: taken.queue_id, flow: taken.flow, old: taken.old, hosts: '0, desc: '0,
+          len: verdict_drop ? taken.len : '0
       };
       if (!verdict_drop && taken.old && taken.new_any) begin
         p0.flow = taken.new_head;
@@ -243,9 +249,9 @@ module pst_fq_lane
   logic look1, look2_q, look3_q, look4_q;
   logic valve3, far5, p5_we_q;
   queue_t p5_queue_q;
-  logic accept3, append3, pop3, rotate3, remove3, release3;
+  logic accept3, append3, pop3, rotate3, spent3, remove3, release3;
   desc_t desc3;
-  len_t len3;
+  len_t len3, grant3;
   logic [FlowBytesWidth-1:0] bytes3, p4_bytes_q;
 
   pst_ram_write_first #(
@@ -283,10 +289,28 @@ module pst_fq_lane
       .clk_i, .rst_i, .init_done_o(flows_done),
       .p0_valid_i(p0.valid), .p0_flow_i(p0.flow), .p1_flow_i(p1_q.flow), .p2_flow_i(p2_q.flow),
       .p3_valid_i(p3_q.valid), .p3_op_i(p3_q.op), .p3_flow_i(p3_q.flow), .p3_old_i(p3_q.old), .p3_desc_i(p3_q.desc), .p3_len_i(p3_q.len),
-      .p3_quantum_i(setting3.quantum), .p3_valve_i(valve3),
-      .accept_o(accept3), .append_o(append3), .pop_o(pop3), .rotate_o(rotate3), .remove_o(remove3), .release_o(release3),
+      .p3_quantum_i(setting3.quantum), .p3_grant_i(grant3), .p3_valve_i(valve3),
+      .accept_o(accept3), .append_o(append3), .pop_o(pop3), .rotate_o(rotate3), .spent_o(spent3), .remove_o(remove3),
+      .release_o(release3),
       .desc_o(desc3), .len_o(len3), .bytes_o(bytes3)
   );
+
+  if (HostBits > 0) begin : g_hosts
+    pst_fq_hosts #(
+        .Queues(Queues), .Flows(Flows), .HostBits(HostBits), .RamStyle(RamStyle)
+    ) u_hosts (
+        .clk_i, .rst_i, .init_done_o(hosts_done),
+        .p0_valid_i(p0.valid), .p0_flow_i(p0.flow), .p1_flow_i(p1_q.flow), .p1_queue_i(p1_q.queue_id), .p3_queue_i(p3_q.queue_id),
+        .p3_flow_i(p3_q.flow), .p3_hosts_i(p3_q.hosts), .p3_quantum_i(setting3.quantum), .p3_grant_o(grant3),
+        .append_i(append3), .spent_i(spent3), .remove_i(remove3),
+        .set_valid_i(s_cfg_i.valid), .set_queue_i(s_cfg_queue_i), .set_sides_i(s_cfg_i.sides)
+    );
+  end else begin : g_flows_alone
+    logic unused_hosts;
+    assign unused_hosts = ^{p3_q.hosts, s_cfg_i.sides, spent3};
+    assign grant3       = setting3.quantum;
+    assign hosts_done   = 1'b1;
+  end
 
   // --- p4: lists of the queue
 

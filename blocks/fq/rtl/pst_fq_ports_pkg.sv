@@ -2,10 +2,17 @@
 // Bundles at the ports of pst_fq. Members have the names of the signals.
 package pst_fq_ports_pkg;
 
+  // Hosts of a flow: hashes of its addresses.
+  typedef struct packed {
+    logic [pst_fq_pkg::MostHostBits-1:0]   source;
+    logic [pst_fq_pkg::MostHostBits-1:0]   destination;
+  } hosts_t;
+
   // Settings of a queue.
   typedef struct packed {
     logic                                  valid;
     pst_pkg::len_t                         quantum;    // bytes, 1 and more; 1,514 after reset
+    pst_fq_pkg::sides_t                    sides;      // hosts that share the queue first: 0 those of sources, 1 of destinations; none
     logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
   } cfg_t;

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from cake_hosts import HostShares
 from rfc8290 import Flow, FlowQueues
 
 ENQUEUED, REFUSED, SENT, ROTATED, MOVED, REMOVED, DROPPED, NOTHING = range(8)
@@ -17,8 +18,8 @@ Packet = tuple[int, int, int]  # queue, bucket, bytes
 class Judge:
     """RFC 8290 beside the operations of the block: each must do with its flow what the RFC says, to the flow whose turn it is."""
 
-    def __init__(self, model: Any, settings: dict[int, tuple[int, int, int]]) -> None:
-        self.model = model
+    def __init__(self, model: Any, settings: dict[int, tuple[int, int, int]], hosts: dict[int, HostShares]) -> None:
+        self.model, self.hosts = model, hosts
         self.queues = {queue: FlowQueues(*setting) for queue, setting in settings.items()}
         self.turn_of: dict[int, Flow | None] = {}  # of a queue whose next visit is on its way
         self.staged: dict[int, tuple[Flow, tuple[int, int], bool]] = {}
@@ -35,6 +36,7 @@ class Judge:
         self.lost = dict.fromkeys(settings, 0)  # bytes that the flows named as fattest have lost, in all
         self.lost_then: dict[tuple[int, int], int] = {}  # the same at the latest operation of a flow
         self.sent: dict[tuple[int, int], int] = {}  # bytes of a flow that were staged
+        self.hosts_of: dict[int, tuple[int, int]] = {}  # of the packet with a descriptor
 
     def name(self, queue: int, bucket: int, place: int) -> int:
         return OWN if place == self.model.own(queue) else bucket
@@ -67,7 +69,10 @@ class Judge:
     def enqueued(self, cycle: int, number: int, name: int, place: int, packet: tuple[int, int]) -> None:
         queue = self.queues[number]
         idle = queue.head() is None and number not in self.staged
+        comes = not queue.flow(name).listed
         self.latest = flow = queue.enqueue(name, packet, cycle)
+        if comes and number in self.hosts:
+            self.hosts[number].comes(flow, self.hosts_of[packet[0]], cycle)
         if name == OWN:
             self.counts["own"] += 1
         else:
@@ -98,8 +103,13 @@ class Judge:
         self.latest = flow
         assert self.places[number, flow.name] == place, f"flow {flow.name} of queue {number} was to be visited"
         self.counts["late"] += flow is not queue.head()
-        turn = queue.turn(flow)
+        shares = self.hosts.get(number)
+        turn = queue.turn(flow, shares.grant(flow, cycle) if shares else None)
         assert turn.did == did
+        if shares and did == "rotated":
+            shares.counts(flow, cycle)
+        elif shares and did == "removed":
+            shares.leaves(flow)
         assert turn.packet is None or turn.packet == packet
         self.counts[did] += 1
         if did == "sent":
@@ -131,12 +141,20 @@ class Judge:
 class Drive:
     """Offers packets, looks at queues that wait, gives verdicts; every descriptor has one owner."""
 
-    def __init__(self, model: Any, rng: random.Random, descriptors: int, settings: dict[int, tuple[int, int, int]]) -> None:
-        self.model, self.rng = model, rng
+    def __init__(
+        self,
+        model: Any,
+        rng: random.Random,
+        descriptors: int,
+        settings: dict[int, tuple[int, int, int]],
+        hosts: dict[int, HostShares] | None = None,
+        hosts_of: Callable[[int], tuple[int, int]] = lambda bucket: (0, 0),
+    ) -> None:
+        self.model, self.rng, self.hosts_of = model, rng, hosts_of
         for queue, (quantum, packets, bytes_) in settings.items():
-            model.set(queue, quantum=quantum, packets=packets, bytes=bytes_)
+            model.set(queue, quantum=quantum, packets=packets, bytes=bytes_, sides=hosts[queue].sides if hosts else 0)
         model.done()
-        self.judge = Judge(model, settings)
+        self.judge = Judge(model, settings, hosts or {})
         self.free = deque(range(descriptors))
         self.waiting: list[int] = []
         self.looks: deque[int | None] = deque([None, None])
@@ -186,7 +204,13 @@ class Drive:
         if self.verdicts and self.verdicts[0][0] <= now:
             _, queue, given = self.verdicts.popleft()
             self.judge.verdict[queue] = given
-        model.cycle(enqueue=enqueue, look=look, take=take, verdict=given, active_ready=active_ready, drop_ready=drop_ready, pool=self.pool)
+        hosts = (0, 0)
+        if self.offered is not None:
+            hosts = self.judge.hosts_of[self.offered[2]] = self.hosts_of(self.offered[1])
+        model.cycle(
+            enqueue=enqueue, look=look, take=take, verdict=given, active_ready=active_ready, drop_ready=drop_ready, pool=self.pool,
+            hosts=hosts,
+        )  # fmt: skip
         if enqueue is not None:
             self.offered = None
         self.judge.check(model.done())

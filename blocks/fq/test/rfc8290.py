@@ -81,12 +81,12 @@ class FlowQueues:
         self.bytes -= packet[1]
         return packet
 
-    def turn(self, flow: Flow) -> Turn:
-        """4.2: one turn of the loop, with the flow at the head of a list."""
+    def turn(self, flow: Flow, grant: int | None = None) -> Turn:
+        """4.2: one turn of the loop, with the flow at the head of a list. `grant`: in the place of the quantum."""
         old = not (self.new and self.new[0] is flow)
         assert flow is (self.old if old else self.new)[0], "it is at the head of no list"
         if flow.credits <= 0:
-            flow.credits += self.quantum
+            flow.credits += self.quantum if grant is None else grant
             (self.old if old else self.new).popleft()
             self.old.append(flow)
             done = Turn("rotated", flow, old=old)

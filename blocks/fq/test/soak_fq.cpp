@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Soak of pst_fq: packets, looks, verdicts and settings at random, every output in every cycle compared with the model.
 //
-// Arguments: lanes, queues, flows, descriptors, age (as the module has them), cycles, seed, pattern (0: a few flows, 1: nearly every packet
+// Arguments: lanes, queues, flows, descriptors, age, hosts (HostBits; as the module has them), cycles, seed, pattern (0: a few flows, 1: nearly every packet
 // a flow, 2: one hot queue, flows of very different sizes), limits (1: small limits of queues and pool), resets. Prints accepted=,
 // refused=, dropped=, left=, cycles=, claimed= (most flow queues in use), own= (packets to a queue's own flow queue).
 #include <algorithm>
@@ -57,7 +57,8 @@ class Bench {
   private:
     static penstock::FqSizes sizes_of(std::map<std::string, std::uint64_t>& a) {
         return {static_cast<std::uint32_t>(a["queues"]), static_cast<std::uint32_t>(a["flows"]),
-                static_cast<std::uint32_t>(a["descriptors"]), static_cast<std::uint32_t>(a["age"])};
+                static_cast<std::uint32_t>(a["descriptors"]), static_cast<std::uint32_t>(a["age"]),
+                static_cast<std::uint32_t>(a["hosts"])};
     }
 
     static std::uint32_t width(std::uint64_t count) { return static_cast<std::uint32_t>(std::bit_width(count - 1)); }
@@ -115,6 +116,7 @@ class Bench {
         s.queue = queue;
         static const std::uint32_t quanta[] = {1514, 1514, 300, 90, 9000};
         s.setting.quantum = quanta[below(5)];
+        if (args["hosts"]) s.setting.sides = below(4);
         if (args["limits"]) {
             s.setting.packets = below(3) ? 1 + below(40) : 0xFFFF;
             s.setting.bytes = below(3) ? 1 + below(60'000) : 0xFF'FFFF;
@@ -165,6 +167,7 @@ class Bench {
                 packet.bucket = below(1u << (1 + below(10)));
                 break;
         }
+        if (args["hosts"]) packet.hosts = {below(3) ? 0 : below(64), below(64)};
         packet.packet.desc = free.front();
         free.pop_front();
         return packet;
@@ -175,6 +178,8 @@ class Bench {
         if (offered) {
             top.s_enq_queue_i = offered->queue;
             top.s_enq_bucket_i = offered->bucket;
+            top.s_enq_hosts_source_i = offered->hosts[0];
+            top.s_enq_hosts_destination_i = offered->hosts[1];
             top.s_enq_desc_i = offered->packet.desc;
             top.s_enq_len_i = offered->packet.len;
         }
@@ -190,6 +195,7 @@ class Bench {
         if (in.setting) {
             top.s_cfg_queue_i = in.setting->queue;
             top.s_cfg_quantum_i = in.setting->setting.quantum;
+            top.s_cfg_sides_i = in.setting->setting.sides;
             top.s_cfg_limit_packets_i = in.setting->setting.packets;
             top.s_cfg_limit_bytes_i = in.setting->setting.bytes;
         }

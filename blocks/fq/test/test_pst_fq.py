@@ -11,9 +11,9 @@ BENCH = Path(__file__).parent / "soak_fq.cpp"
 FEW, FLOOD, HOT = range(3)
 
 
-def soak(lanes: int, queues: int, flows: int, descriptors: int, age: int, **arguments: int) -> dict[str, int]:
-    parameters = {"Lanes": lanes, "Queues": queues, "Flows": flows, "Descriptors": descriptors, "AgeCycles": age}
-    settings = {"lanes": lanes, "queues": queues, "flows": flows, "descriptors": descriptors, "age": age}
+def soak(lanes: int, queues: int, flows: int, descriptors: int, age: int, hosts: int = 0, **arguments: int) -> dict[str, int]:
+    parameters = {"Lanes": lanes, "Queues": queues, "Flows": flows, "Descriptors": descriptors, "AgeCycles": age, "HostBits": hosts}
+    settings = {"lanes": lanes, "queues": queues, "flows": flows, "descriptors": descriptors, "age": age, "hosts": hosts}
     traffic = {"cycles": 200_000, "seed": seed(), "pattern": FEW, "limits": 0, "resets": 2}
     return run_soak(BENCH, "fq", "pst_fq", parameters, {**settings, **traffic, **arguments}, library.sources_of("pst_fq"))
 
@@ -32,6 +32,12 @@ def test_every_cycle(lanes: int, queues: int, flows: int, descriptors: int, age:
         assert counts["dropped"] > 500
     if pattern == FLOOD and flows == 32:
         assert counts["own"] > 500
+
+
+@pytest.mark.parametrize("pattern", [FEW, FLOOD, HOT], ids=["few", "flood", "hot"])
+@pytest.mark.parametrize("lanes, queues, flows, hosts", [(1, 4, 64, 4), (2, 16, 1024, 2)], ids=["16-hosts", "4-hosts"])
+def test_hosts_share_first(lanes: int, queues: int, flows: int, hosts: int, pattern: int) -> None:
+    assert soak(lanes, queues, flows, 512, 3, hosts, pattern=pattern, limits=1)["left"] > 2000
 
 
 def test_queues_that_are_no_power_of_two() -> None:
