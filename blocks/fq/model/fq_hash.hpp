@@ -57,9 +57,17 @@ struct FqKey {
 
 class FqHash {
   public:
-    static constexpr std::uint32_t kWords = 64 * FqKey::kChunks, kMostBucket = 1023;
+    static constexpr std::uint32_t kWords = 64 * FqKey::kChunks, kMostBucket = 1023, kMostHost = 63;
 
     void set(std::uint32_t index, std::uint32_t word) { words_[index] = static_cast<std::uint16_t>(word & kMostBucket); }
+    // Hosts of a flow: the words of each address alone. Chunks 21 and 42 have bits of something else, too.
+    std::array<std::uint32_t, 2> hosts(const FqKey& key) const {
+        const auto word = [&](std::uint32_t c, std::uint32_t mask) { return std::uint32_t{words_[c * 64 + (key.chunk[c] & mask)]}; };
+        std::uint32_t source = word(21, 0b111100) ^ word(42, 0b001111), destination = word(21, 0b000011);
+        for (std::uint32_t c = 22; c < 42; c++) source ^= word(c, 63);
+        for (std::uint32_t c = 0; c < 21; c++) destination ^= word(c, 63);
+        return {source & kMostHost, destination & kMostHost};
+    }
     std::uint32_t bucket(const FqKey& key) const {
         std::uint32_t sum = 0;
         for (std::uint32_t c = 0; c < FqKey::kChunks; c++) sum ^= words_[c * 64 + key.chunk[c]];

@@ -15,9 +15,20 @@ namespace penstock {
 
 using FqHosts = std::array<std::uint32_t, 2>;  // of a flow: its source's and its destination's
 
+// A packet's bucket and hosts in one word.
+struct FqHashes {
+    static constexpr std::uint32_t kSourceAt = 10, kDestinationAt = 16, kMostHost = 63;
+
+    static std::uint32_t pack(std::uint32_t bucket, const FqHosts& hosts) {
+        return bucket | hosts[0] << kSourceAt | hosts[1] << kDestinationAt;
+    }
+    static std::uint32_t bucket(std::uint32_t word) { return word & ((1u << kSourceAt) - 1); }
+    static FqHosts hosts(std::uint32_t word) { return {word >> kSourceAt & kMostHost, word >> kDestinationAt & kMostHost}; }
+};
+
 class FqHostShares {
   public:
-    static constexpr std::uint32_t kMostBits = 6, kMostFlows = 63;  // more flows of a host count as this
+    static constexpr std::uint32_t kMostFlows = 63;  // more flows of a host count as this
     static constexpr std::uint32_t kLeastGrant = 16;                  // bytes, or the quantum
 
     explicit FqHostShares(const FqSizes& s)

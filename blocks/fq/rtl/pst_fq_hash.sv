@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The bucket of a packet's flow: a keyed hash of addresses, protocol and ports (or SPI); of MAC addresses and EtherType without IP.
+// The bucket of a packet's flow, and its hosts: a keyed hash of addresses, protocol and ports (or SPI); of MAC addresses and EtherType without IP.
+//
+// A host is the exclusive sum of the words of an address alone.
 //
 // Simple tabulation (Zobrist 1970; Patrascu and Thorup, 2012): an exclusive sum of random words, which chunks of six bits of the key choose.
 //
@@ -18,11 +20,16 @@ module pst_fq_hash
     input  logic        valid_i,
     input  headers_t    headers_i,
     output logic        valid_o,
-    output bucket_t     bucket_o
+    output bucket_t     bucket_o,
+    output pst_fq_ports_pkg::hosts_t hosts_o
 );
 
   localparam int unsigned Chunks = 50;
   localparam int unsigned Group = 5;      // chunks that are summed up in one stage
+
+  // Chunks of an address alone: whole ones, and two that it shares with what stands beside it in the key.
+  localparam int unsigned SharedLow = 21;     // {4 bits of the source, 2 of the destination}
+  localparam int unsigned SharedHigh = 42;    // {2 bits of the ports, 4 of the source}
 
   typedef struct packed {
     logic         unused;
@@ -36,7 +43,8 @@ module pst_fq_hash
   key_t key, key_q;
   bucket_t [Chunks-1:0] words;
   bucket_t [Chunks/Group-1:0] sums_q;
-  bucket_t sum;
+  bucket_t sum, source_low, source_high, destination_low, source_rest_q, destination_rest_q;
+  pst_fq_ports_pkg::hosts_t hosts_q;
   logic valid1_q, valid2_q, valid3_q;
   bucket_t bucket_q;
 
@@ -63,6 +71,13 @@ module pst_fq_hash
       if (seed_we_i && 32'(seed_chunk_i) == c) mem[seed_index_i] <= seed_word_i;
     end
     assign words[c] = mem[key_q[6*c+:6]];
+    if (c == int'(SharedLow)) begin : g_low
+      assign source_low      = mem[{key_q[6*c+2+:4], 2'b00}];
+      assign destination_low = mem[{4'b0000, key_q[6*c+:2]}];
+    end
+    if (c == int'(SharedHigh)) begin : g_high
+      assign source_high = mem[{2'b00, key_q[6*c+:4]}];
+    end
   end
 
   always_comb begin
@@ -79,6 +94,10 @@ module pst_fq_hash
       sums_q[g] <= words[5*g] ^ words[5*g+1] ^ words[5*g+2] ^ words[5*g+3] ^ words[5*g+4];
     end
     bucket_q <= sum;
+    destination_rest_q  <= words[20] ^ destination_low;
+    source_rest_q       <= source_low ^ words[22] ^ words[23] ^ words[24] ^ words[40] ^ words[41] ^ source_high;
+    hosts_q.destination <= MostHostBits'(sums_q[0] ^ sums_q[1] ^ sums_q[2] ^ sums_q[3] ^ destination_rest_q);
+    hosts_q.source      <= MostHostBits'(sums_q[5] ^ sums_q[6] ^ sums_q[7] ^ source_rest_q);
   end
 
   logic unused_headers;
@@ -86,5 +105,6 @@ module pst_fq_hash
 
   assign valid_o  = valid3_q;
   assign bucket_o = bucket_q;
+  assign hosts_o  = hosts_q;
 
 endmodule

@@ -31,6 +31,7 @@ module pst_fq_hosts
     input  pst_fq_ports_pkg::hosts_t                  p3_hosts_i,      // of a packet that comes
     input  len_t                    p3_quantum_i,
     output len_t                    p3_grant_o,      // what the flow gets if its credits are used up
+    output sides_t                  p3_sides_o,      // setting of the queue
     // what became of it, in p3
     input  logic                    append_i,        // the flow was in no list
     input  logic                    spent_i,         // its credits were used up
@@ -82,7 +83,6 @@ module pst_fq_hosts
 
   word_t word, word_new, unused_word_q;
   logic host_we, host_done;
-  sides_t sides;
 
   pst_ram_modify #(
       .Width($bits(word_t)), .Depth(Flows), .Style(RamStyle)
@@ -103,7 +103,7 @@ module pst_fq_hosts
   ) u_sides (
       .clk_i,
       .we_i(walk || set_valid_i), .waddr_i(walk ? walk_queue : set_queue_i), .wdata_i(walk ? '0 : set_sides_i),
-      .re_i(1'b1), .raddr_i(p1_queue_i), .rdata_o(sides)
+      .re_i(1'b1), .raddr_i(p1_queue_i), .rdata_o(p3_sides_o)
   );
 
   assign host_we = append_i || spent_i || remove_i;
@@ -127,7 +127,7 @@ module pst_fq_hosts
   always_ff @(posedge clk_i) begin
     c0_q <= '{
         valid: host_we, more: spent_i && !word.bulk, less: remove_i && word.bulk, grants: append_i || spent_i, queue_id: p3_queue_i,
-        flow: p3_flow_i, hosts: word_new.hosts, sides: sides, quantum: p3_quantum_i
+        flow: p3_flow_i, hosts: word_new.hosts, sides: p3_sides_o, quantum: p3_quantum_i
     };
     c1_q <= c0_q;
     c2_q <= c1_q;

@@ -245,6 +245,7 @@ module pst_fq_lane
   // --- p1 to p3: settings, valve, and what the operation does with its flow
 
   setting_t setting3, setting4_q;
+  sides_t sides3, sides4_q;
   queue_t p1_queue;      // whose words are read: of the operation, or of a look where there is none
   logic look1, look2_q, look3_q, look4_q;
   logic valve3, far5, p5_we_q;
@@ -273,6 +274,7 @@ module pst_fq_lane
     look3_q    <= look2_q && !rst_i;
     look4_q    <= look3_q && !rst_i;
     setting4_q <= setting3;
+    sides4_q   <= sides3;
   end
 
   pst_ram_write_first #(
@@ -300,15 +302,16 @@ module pst_fq_lane
         .Queues(Queues), .Flows(Flows), .HostBits(HostBits), .RamStyle(RamStyle)
     ) u_hosts (
         .clk_i, .rst_i, .init_done_o(hosts_done),
-        .p0_valid_i(p0.valid), .p0_flow_i(p0.flow), .p1_flow_i(p1_q.flow), .p1_queue_i(p1_q.queue_id), .p3_queue_i(p3_q.queue_id),
+        .p0_valid_i(p0.valid), .p0_flow_i(p0.flow), .p1_flow_i(p1_q.flow), .p1_queue_i(p1_queue), .p3_queue_i(p3_q.queue_id),
         .p3_flow_i(p3_q.flow), .p3_hosts_i(p3_q.hosts), .p3_quantum_i(setting3.quantum), .p3_grant_o(grant3),
-        .append_i(append3), .spent_i(spent3), .remove_i(remove3),
+        .p3_sides_o(sides3), .append_i(append3), .spent_i(spent3), .remove_i(remove3),
         .set_valid_i(s_cfg_i.valid), .set_queue_i(s_cfg_queue_i), .set_sides_i(s_cfg_i.sides)
     );
   end else begin : g_flows_alone
     logic unused_hosts;
     assign unused_hosts = ^{p3_q.hosts, s_cfg_i.sides, spent3};
     assign grant3       = setting3.quantum;
+    assign sides3       = '0;
     assign hosts_done   = 1'b1;
   end
 
@@ -360,6 +363,7 @@ module pst_fq_lane
     m_look_o.packets       <= 32'(packets4) >= 32'(2 ** LimitPacketsWidth) ? '1 : LimitPacketsWidth'(packets4);
     m_look_o.bytes         <= bytes4[QueueBytesWidth-1:LimitBytesWidth] != '0 ? '1 : bytes4[LimitBytesWidth-1:0];
     m_look_o.quantum       <= setting4_q.quantum;
+    m_look_o.sides         <= sides4_q;
     m_look_o.limit_packets <= setting4_q.packets;
     m_look_o.limit_bytes   <= setting4_q.bytes;
   end

@@ -36,6 +36,7 @@ package pst_fq_ports_pkg;
     logic [pst_pkg::LimitPacketsWidth-1:0] packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   bytes;
     pst_pkg::len_t                         quantum;
+    pst_fq_pkg::sides_t                    sides;
     logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
   } look_t;

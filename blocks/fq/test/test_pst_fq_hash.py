@@ -41,6 +41,18 @@ def bucket(words: list[list[int]], fields: dict[str, int]) -> int:
     return found
 
 
+def hosts(words: list[list[int]], fields: dict[str, int]) -> tuple[int, int]:
+    """By definition: the chunks that have bits of an address, with all other bits 0; of the source and of the destination."""
+    mac = "" if fields["ip"] else "_mac"
+    source, destination = fields[f"source{mac}"] << 128, fields[f"destination{mac}"]
+    found = [0, 0]
+    for chunk in range(21, 43):  # bits 126 to 257
+        found[0] ^= words[chunk][source >> 6 * chunk & 63]
+    for chunk in range(22):  # bits 0 to 131
+        found[1] ^= words[chunk][destination >> 6 * chunk & 63]
+    return found[0] & 63, found[1] & 63
+
+
 def drawn(rng: random.Random) -> dict[str, int]:
     fields = {name: rng.getrandbits(width) for name, width in FIELDS}
     fields["ip"] = rng.choice((0, 4, 6))
@@ -63,21 +75,21 @@ async def sums_of_words(dut) -> None:
             dut.seed_word_i.value = words[chunk][index]
     await FallingEdge(dut.clk_i)
     dut.seed_we_i.value = 0
-    expected: list[int | None] = [None] * 3
+    expected: list[tuple[int, int, int] | None] = [None] * 3
     fields = drawn(rng)
     for _ in range(1000):
         await FallingEdge(dut.clk_i)
         due = expected.pop(0)
         assert int(dut.valid_o.value) == (due is not None)
         if due is not None:
-            assert int(dut.bucket_o.value) == due
+            assert (int(dut.bucket_o.value), int(dut.hosts_source_o.value), int(dut.hosts_destination_o.value)) == due
         # Often the last vector with one field changed.
         fields = (
-            drawn(rng) if rng.random() < 0.5 else {**fields, rng.choice(("source", "transport_word", "protocol", "ecn")): rng.randrange(4)}
+            drawn(rng) if rng.random() < 0.5 else {**fields, rng.choice(("source", "destination", "transport_word", "protocol", "ecn")): rng.randrange(4)}
         )
         dut.valid_i.value = valid = rng.random() < 0.8
         dut.headers_i.value = packed(fields)
-        expected.append(bucket(words, fields) if valid else None)
+        expected.append((bucket(words, fields), *hosts(words, fields)) if valid else None)
 
 
 @pytest.mark.parametrize("parameters", [{}])

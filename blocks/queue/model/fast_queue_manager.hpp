@@ -68,7 +68,7 @@ struct QueuedPacket {
     std::uint16_t length;
     std::uint8_t reason;       // pst_pkg::drop_e; not 0: lost before it came here, only reported
     std::uint64_t tag;         // what the caller wants to find again when it leaves
-    std::uint16_t bucket = 0;  // of its flow, where there are flow queues
+    std::uint32_t hashes = 0;  // of its flow and hosts, where there are flow queues: FqHashes
 };
 
 // `Record` has a member `queue` of type QueueState.

@@ -105,7 +105,7 @@ class CoreDriver {
     void offer(uint32_t queue, uint32_t len, uint32_t flow = 0) {
         auto& p = core_.pins;
         flow_ = flow;
-        p.s_enq_bucket_i = static_cast<uint16_t>((flow * kBuckets + queue) % 1024);
+        p.s_enq_hashes_i = static_cast<uint32_t>((flow * kBuckets + queue) % 1024);
         p.s_enq_valid_i = 1;
         p.s_enq_queue_i = queue;
         p.s_enq_desc_i = mirror_.take();

@@ -72,7 +72,7 @@ class ModelCore final : public Core {
         const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;
         const bool head = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
         if (!enqueue && !out && !drop && !head && !setting && !hierarchy_setting && now_ < due_) return;
-        const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0, p.s_enq_bucket_i};
+        const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0, p.s_enq_hashes_i};
         const CoreSetting written{p.s_cfg_queue_i,
                                   static_cast<std::uint32_t>(p.s_cfg_shaper_i >> settings::kBurstAt),
                                   p.s_cfg_limit_bytes_i,

@@ -26,7 +26,8 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_enq_len_i = p.s_enq_len_i;
             top.s_enq_reason_i = p.s_enq_reason_i;
             top.s_enq_ect_i = p.s_enq_ect_i;
-            top.s_enq_bucket_i = p.s_enq_bucket_i;
+            top.s_enq_bucket_i = p.s_enq_hashes_i & 1023;
+            top.s_enq_hosts_i = (p.s_enq_hashes_i >> 10 & 63) << 6 | (p.s_enq_hashes_i >> 16 & 63);
         }
         top.m_out_ready_i = p.m_out_ready_i;
         top.flow_limit_i = p.flow_limit_i ? p.flow_limit_i : 0xFFFFFFFF;
@@ -40,7 +41,8 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_cfg_limit_packets_i = p.s_cfg_limit_packets_i;
             top.s_cfg_limit_bytes_i = p.s_cfg_limit_bytes_i;
             top.s_cfg_aqm_i = p.s_cfg_aqm_i;
-            top.s_cfg_quantum_i = p.s_cfg_quantum_i;
+            top.s_cfg_quantum_i = p.s_cfg_quantum_i & 0x3FFF;
+            top.s_cfg_sides_i = p.s_cfg_quantum_i >> 14;
             top.s_cfg_profile_i = p.s_cfg_profile_i;
             top.s_cfg_fresh_i = p.s_cfg_fresh_i;
         }

@@ -135,6 +135,7 @@ inline constexpr std::uint32_t kQueueQuantum = 0x2a4;
 inline constexpr std::uint32_t kNowQuantum = 0x2a8;
 inline constexpr std::uint32_t kSettingProfiles = 0x2ac;
 inline constexpr std::uint32_t kSettingProfilesUsed = 0x2b0;
+inline constexpr std::uint32_t kFlowHosts = 0x2b4;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -315,9 +316,12 @@ inline constexpr Field kFlowsValue{0, 32};
 inline constexpr Field kFlowPacketsPackets{0, 32};
 inline constexpr Field kFlowLimitPackets{0, 32};
 inline constexpr Field kQueueQuantumBytes{0, 14};
+inline constexpr Field kQueueQuantumSides{16, 2};
 inline constexpr Field kNowQuantumBytes{0, 14};
+inline constexpr Field kNowQuantumSides{16, 2};
 inline constexpr Field kSettingProfilesValue{0, 32};
 inline constexpr Field kSettingProfilesUsedValue{0, 32};
+inline constexpr Field kFlowHostsValue{0, 32};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -336,7 +340,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x1000f;
+inline constexpr std::uint32_t kVersionValue = 0x10010;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -380,6 +384,7 @@ inline constexpr std::uint32_t kFindKey1Value = 0x0;
 inline constexpr std::uint32_t kFindKey2Value = 0x0;
 inline constexpr std::uint32_t kFlowLimitPackets = 0xffffffff;
 inline constexpr std::uint32_t kQueueQuantumBytes = 0x0;
+inline constexpr std::uint32_t kQueueQuantumSides = 0x0;
 
 }  // namespace resets
 

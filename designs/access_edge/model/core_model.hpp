@@ -33,12 +33,13 @@ struct alignas(64) CoreRecord {
 static_assert(sizeof(CoreRecord) == 64);
 
 struct CoreSetting {
+    static constexpr std::uint32_t kSidesAt = 14;  // in `quantum`
     std::uint32_t queue = 0, burst = 0, limit_bytes = 0;
     std::uint16_t mantissa = 0, limit_packets = 0;
     std::uint8_t exponent = 0;
     AqmSetting aqm{};
     std::uint8_t share_class = 0;  // for the admission, which is before the core
-    std::uint16_t quantum = 0;     // with flow queues: bytes of a flow's turn; 0: the largest packet
+    std::uint16_t quantum = 0;     // with flow queues: bytes of a flow's turn, 0: the largest packet; above them sides whose hosts count
 };
 
 // No hierarchy: what leaves the output FIFO leaves the core.
@@ -90,7 +91,7 @@ class CoreModel {
     // Cycles after reset until init_done_o, which is a register.
     static std::uint32_t init_cycles(std::uint32_t queues, [[maybe_unused]] const FlowSizes& flows = {}) {
         std::uint32_t cycles = Schedule<CoreRecord>::init_cycles(queues);
-        if constexpr (kFlows) cycles = std::max(cycles, kJudges ? flows.flows : Manager::init_cycles(flows));
+        if constexpr (kFlows) cycles = std::max(cycles, std::max(kJudges ? flows.flows : 0, Manager::init_cycles(queues, flows)));
         return cycles + 1;
     }
 
@@ -218,7 +219,8 @@ class CoreModel {
         });
         if (setting) {
             if constexpr (kFlows)
-                manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes, setting->quantum);
+                manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes,
+                             setting->quantum & ((1u << CoreSetting::kSidesAt) - 1), setting->quantum >> CoreSetting::kSidesAt);
             else
                 manager_.set(setting->queue, setting->limit_packets, setting->limit_bytes);
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
@@ -279,6 +281,11 @@ class CoreModel {
     }
     std::uint32_t quantum([[maybe_unused]] std::uint32_t queue) const {
         if constexpr (kFlows) return manager_.lanes().setting_of(queue).quantum;
+        return 0;
+    }
+    // Sides whose hosts share the queue first.
+    std::uint32_t sides([[maybe_unused]] std::uint32_t queue) const {
+        if constexpr (kFlows) return manager_.lanes().setting_of(queue).sides;
         return 0;
     }
     // How long the first packet of a queue has been in it, cycles since its tick began; 0 without a packet, or without time stamps.

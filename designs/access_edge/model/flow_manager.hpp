@@ -4,6 +4,7 @@
 // Each cycle must be called: busy() is always true.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,7 @@ namespace penstock {
 struct FlowSizes {
     std::uint32_t flows = 0, lanes = 2, age_cycles = 64;
     std::uint32_t quantum = 1514;  // bytes of a flow's turn where a queue's setting is 0
+    std::uint32_t host_bits = 0;   // hosts of a queue that are told apart, 0: flows alone
 };
 
 template <typename Record>
@@ -38,13 +40,16 @@ class FlowManager {
     // passes: nobody else says what becomes of a packet that was taken.
     FlowManager(Record* records, std::uint32_t queues, std::uint32_t descriptors, const FlowSizes& sizes, bool passes)
         : records_(records),
-          lanes_(sizes.lanes, {queues, sizes.flows, descriptors, sizes.age_cycles}),
+          lanes_(sizes.lanes, {queues, sizes.flows, descriptors, sizes.age_cycles, sizes.host_bits}),
           quantum_(sizes.quantum),
+          hosts_(sizes.host_bits != 0),
           passes_(passes),
           tags_(descriptors) {}
 
     // Cycles after reset until the memories are cleared.
-    static std::uint32_t init_cycles(const FlowSizes& sizes) { return sizes.flows / sizes.lanes; }
+    static std::uint32_t init_cycles(std::uint32_t queues, const FlowSizes& sizes) {
+        return std::max(sizes.flows, sizes.host_bits ? queues << sizes.host_bits : 0) / sizes.lanes;
+    }
 
     // As after a reset; `now` is the first cycle that is stepped.
     void start(std::int64_t now) {
@@ -94,10 +99,10 @@ class FlowManager {
     // What became of the packet that was taken before all others without a verdict.
     void verdict(bool drop) { input_.verdict = drop; }
 
-    void set(std::uint32_t queue, std::uint16_t packets, std::uint32_t bytes, std::uint32_t quantum) {
+    void set(std::uint32_t queue, std::uint16_t packets, std::uint32_t bytes, std::uint32_t quantum, std::uint32_t sides) {
         records_[queue].queue.limit_packets = packets;
         records_[queue].queue.limit_bytes = bytes;
-        input_.setting = Fq::Setting{queue, {quantum ? quantum : quantum_, packets, bytes}};
+        input_.setting = Fq::Setting{queue, {quantum ? quantum : quantum_, packets, bytes, hosts_ ? sides : 0}};
     }
     // Most packets in all flow queues.
     void set_limit(std::uint32_t packets) { limit_ = packets; }
@@ -118,7 +123,7 @@ class FlowManager {
         if (packet.reason == 0) {
             if (!lanes_.enqueue_ready(packet.queue)) return;
             tags_[packet.descriptor] = packet.tag;
-            input_.enqueue = Fq::Enqueue{packet.queue, packet.bucket, {packet.descriptor, packet.length}};
+            input_.enqueue = Fq::Enqueue{packet.queue, FqHashes::bucket(packet.hashes), {packet.descriptor, packet.length}, FqHashes::hosts(packet.hashes)};
             count(packet.queue, 1, packet.length);
             ++records_[packet.queue].queue.accepted_packets;
             records_[packet.queue].queue.accepted_bytes += packet.length;
@@ -190,6 +195,7 @@ class FlowManager {
     Record* records_;
     FqLanes lanes_;
     std::uint32_t quantum_, limit_ = UINT32_MAX;
+    bool hosts_;
     bool passes_;
     std::vector<std::uint64_t> tags_;  // by descriptor
     SmallFifo<Packet, kInDepth> in_;

@@ -46,6 +46,7 @@ module pst_access_edge
     parameter int unsigned               Flows = 0,                             // flow queues (pst_fq) behind queues; 0: none
     parameter int unsigned               FlowLanes = 2,                         // Flows > 0: lanes, 1, 2 or 4
     parameter int unsigned               FlowAgeCycles = 64,                    // Flows > 0: see pst_access_edge_core
+    parameter int unsigned               FlowHostBits = 0,                      // Flows > 0: see pst_access_edge_core
     parameter int unsigned               SettingProfiles = 0,                   // settings by profile (pst_setting_profiles); 0: by queue
     parameter bit                        CounterMemory = 1'b0,                  // the last memory port has the counters by queue
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
@@ -326,21 +327,24 @@ module pst_access_edge
 
   logic bucket_valid, bucket_ready;
   pst_fq_pkg::bucket_t bucket;
+  pst_fq_ports_pkg::hosts_t hosts;
 
   if (Flows != 0) begin : g_buckets
     pst_access_edge_buckets #(
-        .Frames(MaxOutstanding + 8)
+        .Frames(MaxOutstanding + 8), .Hosts(FlowHostBits != 0)
     ) u_buckets (
         .clk_i, .rst_i,
         .len_valid_i(rx_in_valid && rx_in_ready), .len_i(rx_in_len),
         .beat_valid_i(data_valid && data_ready), .beat_data_i(data), .beat_last_i(data_last),
         .seed_we_i(find_ask.flow_word), .seed_chunk_i(find_ask.item[11:6]), .seed_index_i(find_ask.item[5:0]),
         .seed_word_i(pst_fq_pkg::bucket_t'(find_ask.value)),
-        .m_bucket_valid_o(bucket_valid), .m_bucket_ready_i(bucket_ready), .m_bucket_o(bucket)
+        .m_bucket_valid_o(bucket_valid), .m_bucket_ready_i(bucket_ready), .m_bucket_o(bucket),
+        .m_hosts_o(hosts)
     );
   end else begin : g_no_buckets
     assign bucket_valid = 1'b1;
     assign bucket       = '0;
+    assign hosts        = '0;
 
     logic unused_buckets;
     assign unused_buckets = ^{bucket_ready, find_ask.flow_word};
@@ -619,11 +623,12 @@ module pst_access_edge
       .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .GuaranteeCycles(GuaranteeCycles), .Flows(Flows), .FlowLanes(FlowLanes), .FlowAgeCycles(FlowAgeCycles),
-      .SettingProfiles(SettingProfiles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .FlowHostBits(FlowHostBits), .SettingProfiles(SettingProfiles), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_i('{
-          valid: enq_valid && bucket_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], bucket: bucket
+          valid: enq_valid && bucket_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], bucket: bucket,
+          hosts: hosts
       }),
       .s_enq_ready_o(core_enq_ready),
       .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
@@ -847,7 +852,7 @@ module pst_access_edge
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(GuaranteeCycles != 0),
       .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
-      .SettingProfiles(SettingProfiles), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .FlowHostBits(FlowHostBits), .SettingProfiles(SettingProfiles), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_i, .s_axil_o,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The bucket of each stored frame: its headers are read on their way to the memory, and the hash of its flow waits for its enqueue.
+// The bucket of each stored frame, and its hosts: its headers are read on their way to the memory, and the hashes wait for its enqueue.
 //
 // Frames are looked at without the queue id in front of them, whatever says which queue is theirs, so there is one such reader for all.
 //
@@ -11,6 +11,7 @@ module pst_access_edge_buckets
   import pst_fq_pkg::bucket_t;
 #(
     parameter int unsigned Frames = 72,      // between the first beat of a frame and its enqueue, at most
+    parameter bit          Hosts = 1'b0,     // m_hosts_o is used; else it is 0
     localparam int unsigned DataBytes = 64,
     localparam int unsigned LenDepth = 16    // frames whose length is known and whose first beat is not there
 ) (
@@ -31,7 +32,8 @@ module pst_access_edge_buckets
     // its bucket
     output logic                        m_bucket_valid_o,
     input  logic                        m_bucket_ready_i,
-    output bucket_t                     m_bucket_o
+    output bucket_t                     m_bucket_o,
+    output pst_fq_ports_pkg::hosts_t    m_hosts_o
 );
 
   localparam int unsigned Vectors = 32;    // room for what pst_parse has under way
@@ -41,6 +43,7 @@ module pst_access_edge_buckets
   logic [DataBytes-1:0] keep;
   headers_t headers;
   bucket_t hash;
+  pst_fq_ports_pkg::hosts_t hosts;
 
   pst_fifo #(
       .Width($bits(len_t)), .Depth(LenDepth)
@@ -79,17 +82,23 @@ module pst_access_edge_buckets
 
   pst_fq_hash u_hash (
       .clk_i, .seed_we_i, .seed_chunk_i, .seed_index_i, .seed_word_i,
-      .valid_i(headers_valid), .headers_i(headers), .valid_o(hash_valid), .bucket_o(hash)
+      .valid_i(headers_valid), .headers_i(headers), .valid_o(hash_valid), .bucket_o(hash),
+      .hosts_o(hosts)
   );
 
+  localparam int unsigned HashWidth = $bits(bucket_t) + (Hosts ? $bits(pst_fq_ports_pkg::hosts_t) : 0);
+  logic [HashWidth-1:0] waiting;
+
   pst_fifo #(
-      .Width($bits(bucket_t)), .Depth(Frames)
+      .Width(HashWidth), .Depth(Frames)
   ) u_buckets (
       .clk_i, .rst_i,
-      .s_valid_i(hash_valid && !rst_i), .s_ready_o(bucket_ready), .s_data_i(hash),
-      .m_valid_o(m_bucket_valid_o), .m_ready_i(m_bucket_ready_i), .m_data_o(m_bucket_o),
+      .s_valid_i(hash_valid && !rst_i), .s_ready_o(bucket_ready), .s_data_i(HashWidth'({hosts, hash})),
+      .m_valid_o(m_bucket_valid_o), .m_ready_i(m_bucket_ready_i), .m_data_o(waiting),
       .level_o()
   );
+
+  assign {m_hosts_o, m_bucket_o} = ($bits(bucket_t) + $bits(pst_fq_ports_pkg::hosts_t))'(waiting);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

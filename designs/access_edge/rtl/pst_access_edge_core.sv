@@ -33,6 +33,7 @@ module pst_access_edge_core
     parameter int unsigned Flows = 0,              // flow queues behind the queues (pst_access_edge_flows); 0: a queue manager
     parameter int unsigned FlowLanes = 2,          // Flows: 1, 2 or 4
     parameter int unsigned FlowAgeCycles = 64,     // Flows: from one flow queue of a lane's walk that releases to the next, >= 1
+    parameter int unsigned FlowHostBits = 0,       // Flows: 2 ** FlowHostBits hosts of a queue are told apart; 0: flows alone
     parameter int unsigned SettingProfiles = 0,    // profiles that queues have their settings from (pst_setting_profiles); 0: their own
     parameter int unsigned Credits = 32,           // packets that may be chosen before the one at m_out is taken, >= 2
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
@@ -169,6 +170,7 @@ module pst_access_edge_core
   pst_queue_ports_pkg::head_t head;
   pst_queue_ports_pkg::look_t look, look_q;
   len_t look_quantum, look_quantum_q;
+  pst_fq_pkg::sides_t look_sides, look_sides_q;
   logic unused_head_valid;
   assign unused_head_valid = head.valid;
   logic unused_profile;  // as many of its bits as there are profiles are used, by an AQM
@@ -284,10 +286,11 @@ module pst_access_edge_core
     assign ret_empties    = !ret_backlogged;
     assign ev_o.page      = '0;
     assign look_quantum   = '0;
+    assign look_sides     = '0;
     assign flow_packets_o = '0;
 
     logic unused_flows;
-    assign unused_flows = ^{s_enq_i.bucket, s_cfg_i.quantum, flow_limit_i};
+    assign unused_flows = ^{s_enq_i.bucket, s_enq_i.hosts, s_cfg_i.quantum, s_cfg_i.sides, flow_limit_i};
   end else begin : g_flows
     logic verdict_valid_q, verdict_drop_q, ret_more;
     pst_fq_ports_pkg::look_t flow_look;
@@ -300,10 +303,11 @@ module pst_access_edge_core
 
     pst_access_edge_flows #(
         .Queues(Queues), .Descriptors(Descriptors), .Flows(Flows), .Lanes(FlowLanes), .AgeCycles(FlowAgeCycles),
-        .Quantum(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+        .HostBits(FlowHostBits), .Quantum(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_flows (
         .clk_i, .rst_i,
         .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_bucket_i(s_enq_i.bucket),
+        .s_enq_hosts_i(s_enq_i.hosts),
         .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason),
         .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
         .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
@@ -313,7 +317,8 @@ module pst_access_edge_core
         .m_ret_more_o(ret_more), .m_ret_left_o(ret_left),
         .s_verdict_i(Aqm != 0 ? {judged_valid, judged_drop} : {verdict_valid_q, verdict_drop_q}),
         .s_cfg_i('{
-            valid: cfg_take, quantum: s_cfg_i.quantum, limit_packets: s_cfg_i.limit_packets, limit_bytes: s_cfg_i.limit_bytes
+            valid: cfg_take, quantum: s_cfg_i.quantum, sides: s_cfg_i.sides, limit_packets: s_cfg_i.limit_packets,
+            limit_bytes: s_cfg_i.limit_bytes
         }),
         .s_cfg_queue_i, .s_look_valid_i, .s_look_ready_o, .s_look_queue_i, .m_look_o(flow_look),
         .pool_limit_i(flow_limit_i), .pool_packets_o(flow_packets_o),
@@ -332,6 +337,7 @@ module pst_access_edge_core
         limit_bytes: flow_look.limit_bytes
     };
     assign look_quantum   = flow_look.quantum;
+    assign look_sides     = flow_look.sides;
     assign s_cfg_o.old    = '0;
 
     logic unused_limits;
@@ -347,6 +353,7 @@ module pst_access_edge_core
     look_q       <= look;
     look_q.valid <= look.valid && !rst_i;
     look_quantum_q <= look_quantum;
+    look_sides_q   <= look_sides;
   end
 
   assign now_o = 32'(now);
@@ -357,7 +364,7 @@ module pst_access_edge_core
   assign m_look_o = '{
       valid: look_q.valid, packets: look_q.packets, bytes: look_q.bytes, age: Stamps && !head_empty_q[1] ? age : '0,
       age_known: !Stamps || head_known_q[1], limit_packets: look_q.limit_packets, limit_bytes: look_q.limit_bytes,
-      quantum: look_quantum_q
+      quantum: look_quantum_q, sides: look_sides_q
   };
 
   pst_schedule #(

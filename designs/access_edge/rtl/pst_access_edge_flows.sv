@@ -17,6 +17,7 @@ module pst_access_edge_flows
     parameter int unsigned Flows = 1024,         // flow queues, a power of two, 32 * Lanes and more
     parameter int unsigned Lanes = 2,            // 1, 2 or 4
     parameter int unsigned AgeCycles = 64,       // from one flow queue of a lane's walk that releases to the next, >= 1
+    parameter int unsigned HostBits = 0,         // 2 ** HostBits hosts of a queue are told apart; 0: flows alone
     parameter int unsigned Quantum = 1514,       // bytes of a flow's turn where a queue's setting is 0, 1 and more
     parameter string       QueueRamStyle = "auto",    // memories by flow and by queue, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",     // memories by descriptor
@@ -31,6 +32,7 @@ module pst_access_edge_flows
     output logic                              s_enq_ready_o,
     input  logic [QueueIdWidth-1:0]           s_enq_queue_i,
     input  bucket_t                           s_enq_bucket_i,
+    input  pst_fq_ports_pkg::hosts_t          s_enq_hosts_i,
     input  logic [DescIdWidth-1:0]            s_enq_desc_i,
     input  len_t                              s_enq_len_i,
     input  drop_e                             s_enq_reason_i,
@@ -78,6 +80,7 @@ module pst_access_edge_flows
   typedef struct packed {
     logic [QueueIdWidth-1:0] queue_id;
     bucket_t                 bucket;
+    pst_fq_ports_pkg::hosts_t hosts;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
     drop_e                   reason;
@@ -97,7 +100,9 @@ module pst_access_edge_flows
   logic [Lanes-1:0][FlowWidth-1:0] unused_ev_flow;
   logic [Lanes-1:0][LenWidth-1:0] unused_ev_len;
 
-  assign in = '{queue_id: s_enq_queue_i, bucket: s_enq_bucket_i, desc: s_enq_desc_i, len: s_enq_len_i, reason: s_enq_reason_i};
+  assign in = '{
+      queue_id: s_enq_queue_i, bucket: s_enq_bucket_i, hosts: s_enq_hosts_i, desc: s_enq_desc_i, len: s_enq_len_i, reason: s_enq_reason_i
+  };
   assign s_enq_ready_o = in_ready && init_done_o && !s_cfg_i.valid;
 
   pst_fifo #(
@@ -115,12 +120,12 @@ module pst_access_edge_flows
   assign m_drop_valid_o = drop_valid;
 
   pst_fq #(
-      .Lanes(Lanes), .Queues(Queues), .Flows(Flows), .Descriptors(Descriptors), .AgeCycles(AgeCycles), .RamStyle(QueueRamStyle),
-      .DescRamStyle(DescRamStyle)
+      .Lanes(Lanes), .Queues(Queues), .Flows(Flows), .Descriptors(Descriptors), .AgeCycles(AgeCycles), .HostBits(HostBits),
+      .RamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_fq (
       .clk_i, .rst_i, .init_done_o,
       .s_enq_valid_i(out_valid && !drop_take && !lost), .s_enq_ready_o(fq_ready), .s_enq_queue_i(out.queue_id),
-      .s_enq_bucket_i(out.bucket), .s_enq_desc_i(out.desc), .s_enq_len_i(out.len),
+      .s_enq_bucket_i(out.bucket), .s_enq_hosts_i(out.hosts), .s_enq_desc_i(out.desc), .s_enq_len_i(out.len),
       .m_active_valid_o, .m_active_ready_i, .m_active_queue_o, .m_active_len_o(unused_active_len),
       .s_deq_valid_i, .s_deq_ready_o(deq_ready_o), .s_deq_queue_i, .s_deq_take_i,
       .m_left_o(left), .m_left_queue_o(m_ret_queue_o), .m_left_flow_o(m_ret_flow_o), .m_left_desc_o(m_ret_desc_o),

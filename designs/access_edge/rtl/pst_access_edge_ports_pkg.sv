@@ -58,6 +58,7 @@ package pst_access_edge_ports_pkg;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
     pst_pkg::aqm_cfg_t                     aqm;
     pst_pkg::len_t                         quantum;          // with flow queues: bytes of a flow's turn; 0: the largest packet
+    pst_fq_pkg::sides_t                    sides;            // with hosts: those that share the queue before their flows do
     logic [15:0]                           profile;          // with SettingProfiles: which profile has these settings,
     logic                                  fresh;            // and whether they are new in it;
     logic                                  peek;             // in other cycles: which profile the queue has is asked for
@@ -142,6 +143,7 @@ package pst_access_edge_ports_pkg;
     logic [pst_pkg::LimitPacketsWidth-1:0] limit_packets;
     logic [pst_pkg::LimitBytesWidth-1:0]   limit_bytes;
     pst_pkg::len_t                         quantum;          // with flow queues
+    pst_fq_pkg::sides_t                    sides;
   } look_t;
 
   // Class of memory of a queue.
@@ -197,7 +199,8 @@ package pst_access_edge_ports_pkg;
     pst_pkg::len_t                         len;
     pst_pkg::drop_e                        reason;
     logic                                  ect;              // it may be marked
-    pst_fq_pkg::bucket_t                   bucket;           // with flow queues: the hash of its flow
+    pst_fq_pkg::bucket_t                   bucket;           // with flow queues: the hash of its flow,
+    pst_fq_ports_pkg::hosts_t              hosts;            // and of its hosts
   } enqueue_t;
 
   typedef struct packed {

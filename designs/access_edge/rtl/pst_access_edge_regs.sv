@@ -388,6 +388,7 @@ module pst_access_edge_regs (
         logic now_quantum;
         logic setting_profiles;
         logic setting_profiles_used;
+        logic flow_hosts;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -572,6 +573,7 @@ module pst_access_edge_regs (
         decoded_reg_strb.now_quantum = cpuif_req_masked & (cpuif_addr == 12'h2a8) & !cpuif_req_is_wr;
         decoded_reg_strb.setting_profiles = cpuif_req_masked & (cpuif_addr == 12'h2ac) & !cpuif_req_is_wr;
         decoded_reg_strb.setting_profiles_used = cpuif_req_masked & (cpuif_addr == 12'h2b0) & !cpuif_req_is_wr;
+        decoded_reg_strb.flow_hosts = cpuif_req_masked & (cpuif_addr == 12'h2b4) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -843,6 +845,10 @@ module pst_access_edge_regs (
                 logic [13:0] next;
                 logic load_next;
             } bytes;
+            struct {
+                logic [1:0] next;
+                logic load_next;
+            } sides;
         } queue_quantum;
     } field_combo_t;
     field_combo_t field_combo;
@@ -1039,6 +1045,9 @@ module pst_access_edge_regs (
             struct {
                 logic [13:0] value;
             } bytes;
+            struct {
+                logic [1:0] value;
+            } sides;
         } queue_quantum;
     } field_storage_t;
     field_storage_t field_storage;
@@ -2084,6 +2093,29 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.queue_quantum.bytes.value = field_storage.queue_quantum.bytes.value;
+    // Field: pst_access_edge_regs.queue_quantum.sides
+    always_comb begin
+        automatic logic [1:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_quantum.sides.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_quantum && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_quantum.sides.value & ~decoded_wr_biten[17:16]) | (decoded_wr_data[17:16] & decoded_wr_biten[17:16]);
+            load_next_c = '1;
+        end
+        field_combo.queue_quantum.sides.next = next_c;
+        field_combo.queue_quantum.sides.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_quantum.sides.value <= 2'h0;
+        end else begin
+            if(field_combo.queue_quantum.sides.load_next) begin
+                field_storage.queue_quantum.sides.value <= field_combo.queue_quantum.sides.next;
+            end
+        end
+    end
+    assign hwif_out.queue_quantum.sides.value = field_storage.queue_quantum.sides.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -2430,7 +2462,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h1000f;
+            readback_data_var[31:0] = 32'h10010;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -2932,15 +2964,20 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h2a4) begin
             readback_data_var[13:0] = field_storage.queue_quantum.bytes.value;
+            readback_data_var[17:16] = field_storage.queue_quantum.sides.value;
         end
         if(rd_mux_addr == 12'h2a8) begin
             readback_data_var[13:0] = hwif_in.now_quantum.bytes.next;
+            readback_data_var[17:16] = hwif_in.now_quantum.sides.next;
         end
         if(rd_mux_addr == 12'h2ac) begin
             readback_data_var[31:0] = hwif_in.setting_profiles.value.next;
         end
         if(rd_mux_addr == 12'h2b0) begin
             readback_data_var[31:0] = hwif_in.setting_profiles_used.value.next;
+        end
+        if(rd_mux_addr == 12'h2b4) begin
+            readback_data_var[31:0] = hwif_in.flow_hosts.value.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

@@ -1043,7 +1043,12 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__now_quantum__bytes__in_t;
 
     typedef struct {
+        logic [1:0] next;
+    } pst_access_edge_regs__now_quantum__sides__in_t;
+
+    typedef struct {
         pst_access_edge_regs__now_quantum__bytes__in_t bytes;
+        pst_access_edge_regs__now_quantum__sides__in_t sides;
     } pst_access_edge_regs__now_quantum__in_t;
 
     typedef struct {
@@ -1061,6 +1066,14 @@ package pst_access_edge_regs_pkg;
     typedef struct {
         pst_access_edge_regs__setting_profiles_used__value__in_t value;
     } pst_access_edge_regs__setting_profiles_used__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__flow_hosts__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__flow_hosts__value__in_t value;
+    } pst_access_edge_regs__flow_hosts__in_t;
 
     typedef struct {
         logic rd_ack;
@@ -1155,6 +1168,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__now_quantum__in_t now_quantum;
         pst_access_edge_regs__setting_profiles__in_t setting_profiles;
         pst_access_edge_regs__setting_profiles_used__in_t setting_profiles_used;
+        pst_access_edge_regs__flow_hosts__in_t flow_hosts;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -1491,7 +1505,12 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_quantum__bytes__out_t;
 
     typedef struct {
+        logic [1:0] value;
+    } pst_access_edge_regs__queue_quantum__sides__out_t;
+
+    typedef struct {
         pst_access_edge_regs__queue_quantum__bytes__out_t bytes;
+        pst_access_edge_regs__queue_quantum__sides__out_t sides;
     } pst_access_edge_regs__queue_quantum__out_t;
 
     typedef struct {

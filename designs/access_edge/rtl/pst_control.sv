@@ -55,6 +55,7 @@ module pst_control
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys, shown in a register
     parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes, shown in a register; 0: none
     parameter int unsigned Flows = 0,               // flow queues, 0: there are none; shown in a register
+    parameter int unsigned FlowHostBits = 0,        // Flows > 0: 2 ** FlowHostBits hosts of a queue are told apart, 0: none; shown in a register
     parameter int unsigned SettingProfiles = 0,     // profiles of settings, 0: each queue has its own; shown in a register
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
@@ -138,6 +139,7 @@ module pst_control
     aqm_cfg_t                     aqm;
     class_t                       share_class;
     pst_pkg::len_t                quantum;
+    pst_fq_pkg::sides_t           sides;
   } settings_t;
 
   typedef enum logic [3:0] {
@@ -209,6 +211,7 @@ module pst_control
     settings.aqm.ecn         = hwif_out.queue_aqm.ecn.value;
     settings.aqm.settings    = {hwif_out.queue_aqm_target.ticks.value, hwif_out.queue_aqm_interval.ticks.value};
     settings.quantum         = Flows != 0 ? hwif_out.queue_quantum.bytes.value : '0;
+    settings.sides           = FlowHostBits != 0 ? hwif_out.queue_quantum.sides.value : '0;
     settings.share_class     = ShareClasses == 0 ? '0
                                : class_t'(Hierarchy && is_provision ? hwif_out.tree_class.cls.value : hwif_out.queue_class.cls.value);
   end
@@ -279,6 +282,7 @@ module pst_control
         back_d.limit_packets = s_look_i.limit_packets;
         back_d.limit_bytes   = s_look_i.limit_bytes;
         back_d.quantum       = s_look_i.quantum;
+        back_d.sides         = s_look_i.sides;
         if (reading_q) state_d = ShareClasses != 0 ? AskClass : ReadBack;
         else state_d = s_look_i.age_known ? AskOut : AskLook;
       end
@@ -417,6 +421,7 @@ module pst_control
   assign m_cfg_o.limit_bytes      = settings_q.limit_bytes;
   assign m_cfg_o.aqm              = settings_q.aqm;
   assign m_cfg_o.quantum          = settings_q.quantum;
+  assign m_cfg_o.sides            = settings_q.sides;
   assign m_cfg_o.profile          = '0;
   assign m_cfg_o.fresh            = 1'b0;
   assign m_cfg_o.peek             = 1'b0;
@@ -475,7 +480,7 @@ module pst_control
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
       .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .Guarantees(Guarantees),
       .FindProfiles(FindProfiles), .FindEntries(FindEntries), .FindPrefixLevels(FindPrefixLevels), .Flows(Flows),
-      .SettingProfiles(SettingProfiles), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .FlowHostBits(FlowHostBits), .SettingProfiles(SettingProfiles), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
       .regs_i(hwif_out), .regs_o(hwif_in), .answer_i((start && !late) || written || no_command_q),
       .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),

@@ -37,6 +37,7 @@ package pst_control_pkg;
     class_t                       share_class;
     aqm_cfg_t                     aqm;
     pst_pkg::len_t                quantum;
+    pst_fq_pkg::sides_t           sides;
   } now_t;
 
   // A setting of the hierarchy: of a queue, subscriber, node or port.

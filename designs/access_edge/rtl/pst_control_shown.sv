@@ -35,6 +35,7 @@ module pst_control_shown
     parameter int unsigned FindEntries = 16,
     parameter int unsigned FindPrefixLevels = 0,
     parameter int unsigned Flows = 0,
+    parameter int unsigned FlowHostBits = 0,
     parameter int unsigned SettingProfiles = 0,
     parameter int unsigned PacketWidth = 50,
     parameter int unsigned ByteWidth = 56,
@@ -96,6 +97,8 @@ module pst_control_shown
     regs_o.flows.value.next           = Flows;
     regs_o.flow_packets.packets.next  = Flows != 0 ? find_i.flow_packets : '0;
     regs_o.now_quantum.bytes.next     = now_i.quantum;
+    regs_o.now_quantum.sides.next     = now_i.sides;
+    regs_o.flow_hosts.value.next      = FlowHostBits != 0 ? 1 << FlowHostBits : 0;
     regs_o.setting_profiles.value.next = SettingProfiles;
     regs_o.setting_profiles_used.value.next = SettingProfiles != 0 ? 32'(find_i.profiles_used) : '0;
     regs_o.find_profiles.value.next   = FindProfiles;

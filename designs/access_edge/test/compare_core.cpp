@@ -204,7 +204,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
             p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
             p.s_enq_ect_i = Model::kJudges && (below(3) == 0) != Model::kArrivals;
-            if (Model::kFlows) p.s_enq_bucket_i = static_cast<std::uint16_t>(below(n / 4096 % 3 ? 4 : 1024));
+            if (Model::kFlows) p.s_enq_hashes_i = below(n / 4096 % 3 ? 4 : 1024) | below(4096) << 10;
             if (!p.s_enq_reason_i) free.pop_front();
         }
         p.m_out_ready_i = below(1000) < phase.out;
@@ -223,7 +223,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_cfg_shaper_i = penstock::encode_shaper({setting.mantissa, setting.exponent, setting.burst});
             p.s_cfg_limit_packets_i = setting.limit_packets;
             p.s_cfg_limit_bytes_i = setting.limit_bytes;
-            if (Model::kFlows) p.s_cfg_quantum_i = static_cast<std::uint16_t>(below(4) ? 1 + below(3000) : 0);
+            if (Model::kFlows) p.s_cfg_quantum_i = static_cast<std::uint16_t>((below(4) ? 1 + below(3000) : 0) | (flows.host_bits ? below(4) << 14 : 0));
             p.s_cfg_aqm_i =
                 static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 | setting.aqm.word;
             offered = setting.aqm;
@@ -291,7 +291,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
         if (hierarchy_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due) {
-            const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0, p.s_enq_bucket_i};
+            const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0, p.s_enq_hashes_i};
             if (cfg_taken) {
                 const penstock::ShaperSetting shaper = penstock::decode_shaper(p.s_cfg_shaper_i);
                 setting = {p.s_cfg_queue_i,
@@ -341,8 +341,8 @@ int main(int argc, char** argv) {
                     &sizes.guarantee_cycles) != 5)
         return std::puts("sizes of the hierarchy?"), 2;
     penstock::FlowSizes flows;
-    if (kind >= 10 && std::sscanf(last, "%u,%u,%u,%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
-                                  &sizes.guarantee_cycles, &flows.flows, &flows.lanes, &flows.age_cycles) != 8)
+    if (kind >= 10 && std::sscanf(last, "%u,%u,%u,%u,%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
+                                  &sizes.guarantee_cycles, &flows.flows, &flows.lanes, &flows.age_cycles, &flows.host_bits) != 9)
         return std::puts("sizes of the flow queues?"), 2;
     if (kind == 11 || kind == 13) flows.quantum = kMaxPacketBytes;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));

@@ -59,7 +59,7 @@ class Line:
         pins = self.core.pins
         if not pins.s_enq_valid and self.offers and self.free:
             queue, bucket, length = self.offers.popleft()
-            pins.s_enq_valid, pins.s_enq_queue, pins.s_enq_bucket, pins.s_enq_len = 1, queue, bucket, length
+            pins.s_enq_valid, pins.s_enq_queue, pins.s_enq_hashes, pins.s_enq_len = 1, queue, bucket, length
             pins.s_enq_desc = self.free.popleft()
             self.packets[pins.s_enq_desc] = (queue, bucket, length, self.now)
         self.core.step()
@@ -154,19 +154,19 @@ SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("kind", "queues", "lanes"),
+    ("kind", "queues", "lanes", "host_bits"),
     [
-        pytest.param(10, 16, 1, id="one_lane"),
-        pytest.param(10, 16, 4, id="lanes", marks=SLOW),
-        pytest.param(11, 16, 2, id="codel", marks=SLOW),
-        pytest.param(12, 64, 2, id="hierarchy", marks=SLOW),
-        pytest.param(13, 64, 4, id="codel_hierarchy"),
+        pytest.param(10, 16, 1, 0, id="one_lane"),
+        pytest.param(10, 16, 4, 2, id="lanes", marks=SLOW),
+        pytest.param(11, 16, 2, 0, id="codel", marks=SLOW),
+        pytest.param(12, 64, 2, 0, id="hierarchy", marks=SLOW),
+        pytest.param(13, 64, 4, 6, id="codel_hierarchy_hosts"),
     ],
 )
-def test_core_with_flow_queues_is_equal_in_every_cycle(kind: int, queues: int, lanes: int) -> None:
+def test_core_with_flow_queues_is_equal_in_every_cycle(kind: int, queues: int, lanes: int, host_bits: int) -> None:
     """Flow queues in the place of the queue manager: few flows and many, low limits, CoDel's state by flow and its setting by queue."""
     aqm, hierarchy = (AQM if kind in (11, 13) else None), (HIERARCHY if kind >= 12 else None)
-    flows = {"Flows": 1024, "FlowLanes": lanes, "FlowAgeCycles": 3}
+    flows = {"Flows": 1024, "FlowLanes": lanes, "FlowAgeCycles": 3, "FlowHostBits": host_bits}
     library = build_core(queues, 256, True, print, assertions=True, aqm=aqm, hierarchy=hierarchy, tolerance=SHORT, flows=flows)
     sums = [0] * 7
     for number in range(seed(), seed() + 4):

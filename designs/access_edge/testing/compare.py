@@ -37,7 +37,7 @@ def compared(
     keys = ("QueuesPerSubscriber", "Nodes", "Ports", "Classes", "GuaranteeCycles")
     sizes = ",".join(str(hierarchy.get(key, 0)) for key in keys) if hierarchy else None
     if flows:
-        sizes = ",".join([sizes or "0,0,0,0,0", *(str(flows[key]) for key in ("Flows", "FlowLanes", "FlowAgeCycles"))])
+        sizes = ",".join([sizes or "0,0,0,0,0", *(str(flows[key]) for key in ("Flows", "FlowLanes", "FlowAgeCycles")), str(flows.get("FlowHostBits", 0))])
     last = [each for each in (model, sizes, "busy" if busy else None, f"profiles={profiles}" if profiles else None) if each]
     command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *last]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)

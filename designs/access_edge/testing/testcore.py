@@ -33,7 +33,7 @@ class CorePins(ctypes.Structure):
         ("ev_deq_mark", U8), ("s_hierarchy_cfg_shaper", U64), ("s_hierarchy_cfg_id", U32),
         ("s_hierarchy_cfg_parent", U32), ("s_hierarchy_cfg_guarantee", U32), ("s_hierarchy_cfg_what", U8),
         ("s_hierarchy_cfg_class", U8), ("s_hierarchy_cfg_weight", U8), ("s_hierarchy_cfg_valid", U8), ("s_hierarchy_cfg_ready", U8),
-        ("s_enq_bucket", U16), ("s_cfg_quantum", U16), ("flow_limit", U32), ("flow_packets", U32),
+        ("s_enq_hashes", U32), ("s_cfg_quantum", U16), ("flow_limit", U32), ("flow_packets", U32),
         ("s_cfg_profile", U16), ("s_cfg_old", U16), ("s_cfg_fresh", U8), ("s_cfg_peek", U8),
     ]  # fmt: skip
 

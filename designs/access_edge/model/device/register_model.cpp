@@ -98,7 +98,7 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
             flow_limit_ = value;
             break;
         case registers::kQueueQuantum:
-            quantum_ = fields::kQueueQuantumBytes.of(value);
+            quantum_ = fields::kQueueQuantumBytes.of(value) | fields::kQueueQuantumSides.of(value) << CoreSetting::kSidesAt;
             break;
         case registers::kFindItem:
             find_item_ = value;

@@ -155,7 +155,7 @@ class ModelDevice final : public Device {
         std::uint32_t beats, window;  // that have not been taken; of which headers are read
         std::int64_t known = kNever;
         bool hashed = false;
-        std::uint16_t bucket = 0;
+        std::uint32_t hashes = 0;  // FqHashes
     };
     struct Classified {
         std::int64_t cycle;
@@ -495,7 +495,7 @@ void ModelDevice<Core>::cycle() {
         if constexpr (Core::kFlows) {
             core_.set_flow_limit(registers_.flow_limit());
             if (enqueue) {
-                enqueues_.front().packet.bucket = buckets_.front().bucket;
+                enqueues_.front().packet.hashes = buckets_.front().hashes;
                 swallowed_ += buckets_.front().beats;
                 buckets_.pop_front();
             }
@@ -634,7 +634,7 @@ template <typename Core>
 void ModelDevice<Core>::hash_flows() {
     for (Bucket& frame : buckets_) {
         if (frame.known == kNever || frame.known - kHash > now_) break;
-        if (!frame.hashed) frame.bucket = static_cast<std::uint16_t>(flow_hash_.bucket(frame.key));
+        if (!frame.hashed) frame.hashes = FqHashes::pack(flow_hash_.bucket(frame.key), flow_hash_.hosts(frame.key));
         frame.hashed = true;
     }
 }
@@ -981,7 +981,7 @@ void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
         back_.limit_bytes = queue.limit_bytes;
         back_.cls = found.cls;
         back_.aqm = core_.aqm_setting(read.id);
-        back_.quantum = core_.quantum(read.id);
+        back_.quantum = core_.quantum(read.id) | core_.sides(read.id) << fields::kNowQuantumSides.low;
         if (admission_) back_.share_class = admission_->class_of(read.id);
     }
     back_.parent = found.parent;
@@ -1113,6 +1113,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return core_.flow_packets();
         case registers::kFlowLimit:
             return registers_.flow_limit();
+        case registers::kFlowHosts:
+            return settings_.flows.host_bits ? 1u << settings_.flows.host_bits : 0;
         case registers::kSettingProfiles:
             return settings_.setting_profiles;
         case registers::kSettingProfilesUsed:
