@@ -18,17 +18,27 @@ class Flows(BaseModel):
         100_000, strict=True, ge=1, le=10**8, description="A flow queue that is empty for so long is another flow's, in microseconds."
     )
 
+    hosts: Literal[0, 2, 4, 8, 16, 32, 64] = Field(
+        0, description="Hosts of a queue that are told apart, on each side of its flows, so that they share it first; 0: flows alone do."
+    )
+
+    @property
+    def host_bits(self) -> int:
+        """Return the bits of a host's hash, 0: there are none."""
+        return self.hosts.bit_length() - 1 if self.hosts else 0
+
     def age_cycles(self, clock_hz: int) -> int:
         """Return the cycles from one flow queue of a lane's walk to the next."""
         return max(1, self.age_us * clock_hz * self.lanes // (1_000_000 * self.queues))
 
     def parameters(self, clock_hz: int) -> dict[str, str]:
         """Return the parameters of pst_access_edge."""
-        return {"Flows": str(self.queues), "FlowLanes": str(self.lanes), "FlowAgeCycles": str(self.age_cycles(clock_hz))}
+        hosts = {"FlowHostBits": str(self.host_bits)} if self.hosts else {}
+        return {"Flows": str(self.queues), "FlowLanes": str(self.lanes), "FlowAgeCycles": str(self.age_cycles(clock_hz)), **hosts}
 
     def of_model(self, clock_hz: int) -> dict[str, int]:
         """Return what the model of the device has to be told."""
-        return {"queues": self.queues, "lanes": self.lanes, "age_cycles": self.age_cycles(clock_hz)}
+        return {"queues": self.queues, "lanes": self.lanes, "age_cycles": self.age_cycles(clock_hz), "host_bits": self.host_bits}
 
     def check(self, queues: int, shaped: bool, arrivals: str | None, estimate: bool) -> None:
         """Raise ValueError, a sentence, for what does not go with flow queues. `arrivals`: an AQM that judges arrivals; `estimate`: an AQM

@@ -170,6 +170,11 @@ class QueueSettings(Model):
     quantum: Quantum | None = Field(
         None, description="Bytes of a flow's turn, where the configuration has flow queues; the largest frame unless given."
     )
+    hosts: Literal["none", "source", "destination", "both"] | None = Field(
+        None,
+        description="Whose hosts share the queue before their flows do, where the configuration tells hosts apart (`flows.hosts`); none unless "
+        "given.",
+    )
     guarantee: Guarantee | None = Field(
         None,
         description="Rate that it gets before the rest is shared by weight, where the configuration has guarantees; 0: none.",

@@ -19,6 +19,7 @@ DEFAULT_LINE_BPS = 100 * 10**9
 # What the device has after reset.
 RESET_LIMIT_PACKETS: int = registers.table()["queue_limit_packets"]["fields"]["packets"][2]
 RESET_LIMIT_BYTES: int = registers.table()["queue_limit_bytes"]["fields"]["bytes"][2]
+SIDES = {"none": 0, "source": 1, "destination": 2, "both": 3}
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Settings:
     scheduler_word: int | None = None  # of an own scheduler; None: its defaults
     guarantee_bps: int = 0  # 0: none
     quantum: int = 0  # bytes of a flow's turn, where there are flow queues; 0: the largest frame
+    sides: int = 0  # whose hosts share the queue first, where hosts are told apart: 1 those of sources, 2 of destinations
 
     @property
     def burst_bytes(self) -> int:
@@ -56,6 +58,7 @@ class Settings:
             word if self.scheduler_word is None else self.scheduler_word,
             self.traffic_class if config.admission else None,
             self.quantum if config.flows else None,
+            self.sides,
         )
         if config.hierarchy is None:
             return own
@@ -85,9 +88,12 @@ def resolved(
         base.scheduler_word if given.scheduler is None else _scheduler(given.scheduler, config, (*key, "scheduler"), fail),
         base.guarantee_bps if given.guarantee is None else given.guarantee,
         base.quantum if given.quantum is None else given.quantum,
+        base.sides if given.hosts is None else SIDES[given.hosts],
     )
     if given.quantum is not None and config.flows is None:
         fail((*key, "quantum"), f"is set, but configuration {config.name} has no flow queues")
+    if given.hosts not in (None, "none") and not (config.flows and config.flows.hosts):
+        fail((*key, "hosts"), f"is {given.hosts}, but configuration {config.name} tells no hosts apart (flows.hosts)")
     check_guarantee(given, found.guarantee_bps, rate, config, (*key, "guarantee"), fail)
     _check_class(given, config, key, fail)
     if rate is not None and rate > fastest_bps:

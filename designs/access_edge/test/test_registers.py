@@ -182,7 +182,7 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "find_profiles": 0x264, "find_entries": 0x268, "find_keys": 0x26C,
         "find_item": 0x270, "find_value": 0x274, "find_key0": 0x278, "find_key1": 0x27C, "find_key2": 0x280, "find_moves": 0x284,
         "find_count": 0x288, "find_prefix_levels": 0x290, "find_read": 0x294,
-            "flows": 0x298, "flow_packets": 0x29C, "flow_limit": 0x2A0, "queue_quantum": 0x2A4, "now_quantum": 0x2A8,
+            "flows": 0x298, "flow_packets": 0x29C, "flow_limit": 0x2A0, "queue_quantum": 0x2A4, "now_quantum": 0x2A8, "flow_hosts": 0x2B4,
             "setting_profiles": 0x2AC, "setting_profiles_used": 0x2B0,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected

@@ -64,7 +64,8 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
         limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
         cls = rng.randrange(config.admission.classes) if config.admission else None
         quantum = rng.choice([0, 64, 300, rng.randint(1, 16_383)]) if config.flows else None
-        writes = registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls, quantum=quantum)
+        sides = window.randrange(4) if config.flows and config.flows.hosts else 0
+        writes = registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls, quantum=quantum, sides=sides)
         return in_window(writes) if window.random() < 0.5 else writes
 
     def share() -> list[tuple[int, int]]:

@@ -981,7 +981,7 @@ void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
         back_.limit_bytes = queue.limit_bytes;
         back_.cls = found.cls;
         back_.aqm = core_.aqm_setting(read.id);
-        back_.quantum = core_.quantum(read.id) | core_.sides(read.id) << fields::kNowQuantumSides.low;
+        back_.quantum = core_.quantum(read.id) | access_edge::fields::kNowQuantumSides.at(core_.sides(read.id));
         if (admission_) back_.share_class = admission_->class_of(read.id);
     }
     back_.parent = found.parent;
