@@ -18,7 +18,7 @@ class Flows(BaseModel):
         100_000, strict=True, ge=1, le=10**8, description="A flow queue that is empty for so long is another flow's, in microseconds."
     )
 
-    hosts: Literal[0, 2, 4, 8, 16, 32, 64] = Field(
+    hosts: Literal[0, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] = Field(
         0, description="Hosts of a queue that are told apart, on each side of its flows, so that they share it first; 0: flows alone do."
     )
 

@@ -57,7 +57,7 @@ struct FqKey {
 
 class FqHash {
   public:
-    static constexpr std::uint32_t kWords = 64 * FqKey::kChunks, kMostBucket = 1023, kMostHost = 63;
+    static constexpr std::uint32_t kWords = 64 * FqKey::kChunks, kMostBucket = 1023, kMostHost = 1023;
 
     void set(std::uint32_t index, std::uint32_t word) { words_[index] = static_cast<std::uint16_t>(word & kMostBucket); }
     // Hosts of a flow: the words of each address alone. Chunks 21 and 42 have bits of something else, too.

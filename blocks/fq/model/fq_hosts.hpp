@@ -17,7 +17,7 @@ using FqHosts = std::array<std::uint32_t, 2>;  // of a flow: its source's and it
 
 // A packet's bucket and hosts in one word.
 struct FqHashes {
-    static constexpr std::uint32_t kSourceAt = 10, kDestinationAt = 16, kMostHost = 63;
+    static constexpr std::uint32_t kSourceAt = 10, kDestinationAt = 20, kMostHost = 1023;
 
     static std::uint32_t pack(std::uint32_t bucket, const FqHosts& hosts) {
         return bucket | hosts[0] << kSourceAt | hosts[1] << kDestinationAt;

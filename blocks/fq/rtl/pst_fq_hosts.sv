@@ -13,7 +13,7 @@ module pst_fq_hosts
 #(
     parameter int unsigned Queues = 64,          // >= 2
     parameter int unsigned Flows = 1024,         // >= 2
-    parameter int unsigned HostBits = 4,         // 1..6: hosts of a queue that are told apart, 2 ** HostBits on each side
+    parameter int unsigned HostBits = 4,         // 1..10: hosts of a queue that are told apart, 2 ** HostBits on each side
     parameter string       RamStyle = "auto",    // see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned FlowWidth = $clog2(Flows)

@@ -9,7 +9,7 @@ package pst_fq_pkg;
   localparam int unsigned FlowBytesWidth = 25;    // a queue's limit and what the valve lets in above it
   localparam int unsigned QueueBytesWidth = 26;   // the same, and a quantum for each flow
 
-  localparam int unsigned MostHostBits = 6;   // of a hash of an address
+  localparam int unsigned MostHostBits = 10;  // of a hash of an address
   localparam int unsigned Sides = 2;          // of a flow: each has a host
 
   typedef logic [BucketWidth-1:0] bucket_t;

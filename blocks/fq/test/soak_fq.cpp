@@ -167,7 +167,7 @@ class Bench {
                 packet.bucket = below(1u << (1 + below(10)));
                 break;
         }
-        if (args["hosts"]) packet.hosts = {below(3) ? 0 : below(64), below(64)};
+        if (args["hosts"]) packet.hosts = {below(3) ? 0 : below(1024), below(1024)};
         packet.packet.desc = free.front();
         free.pop_front();
         return packet;

@@ -50,7 +50,7 @@ def hosts(words: list[list[int]], fields: dict[str, int]) -> tuple[int, int]:
         found[0] ^= words[chunk][source >> 6 * chunk & 63]
     for chunk in range(22):  # bits 0 to 131
         found[1] ^= words[chunk][destination >> 6 * chunk & 63]
-    return found[0] & 63, found[1] & 63
+    return found[0], found[1]
 
 
 def drawn(rng: random.Random) -> dict[str, int]:

@@ -53,7 +53,7 @@ struct pst_core_pins {
     uint64_t s_hierarchy_cfg_shaper_i;
     uint32_t s_hierarchy_cfg_id_i, s_hierarchy_cfg_parent_i, s_hierarchy_cfg_guarantee_i;
     uint8_t s_hierarchy_cfg_what_i, s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_valid_i, s_hierarchy_cfg_ready_o;
-    uint32_t s_enq_hashes_i;  /* with flow queues: the hash of its flow; hosts << 10, the source's in the low 6 bits of 12 */
+    uint32_t s_enq_hashes_i;  /* with flow queues: the hash of its flow, its source's << 10, its destination's << 20 */
     uint16_t s_cfg_quantum_i; /* with flow queues: bytes of a flow's turn, 0: the largest packet; sides whose hosts count << 14 */
     uint32_t flow_limit_i;    /* with flow queues: most packets in all of them; 0: no limit */
     uint32_t flow_packets_o;

@@ -204,7 +204,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
             p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
             p.s_enq_ect_i = Model::kJudges && (below(3) == 0) != Model::kArrivals;
-            if (Model::kFlows) p.s_enq_hashes_i = below(n / 4096 % 3 ? 4 : 1024) | below(4096) << 10;
+            if (Model::kFlows) p.s_enq_hashes_i = below(n / 4096 % 3 ? 4 : 1024) | below(1 << 20) << 10;
             if (!p.s_enq_reason_i) free.pop_front();
         }
         p.m_out_ready_i = below(1000) < phase.out;

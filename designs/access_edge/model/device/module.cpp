@@ -72,7 +72,7 @@ AccessEdgeSettings model_settings(Table table) {
         device.flows.flows = static_cast<std::uint32_t>(flows.integer("queues", 32, 1 << 22));
         device.flows.lanes = static_cast<std::uint32_t>(flows.integer("lanes", 1, 4));
         device.flows.age_cycles = static_cast<std::uint32_t>(flows.integer("age_cycles", 1, INT32_MAX));
-        device.flows.host_bits = static_cast<std::uint32_t>(flows.integer("host_bits", 0, 6, 0));
+        device.flows.host_bits = static_cast<std::uint32_t>(flows.integer("host_bits", 0, 10, 0));
         device.flows.quantum = device.max_frame_bytes;
         if (!std::has_single_bit(device.flows.flows)) bad_job("device.model.flows.queues is a power of two");
         if (!std::has_single_bit(device.flows.lanes)) bad_job("device.model.flows.lanes is 1, 2 or 4");
