@@ -248,8 +248,8 @@ def queue_writes(
     `rate` in bit/s (None: unshaped, 0: closed gate), `burst` and `limit_bytes` in bytes. Limits beyond what the hardware can hold mean
     the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others. `shaper` is the word of a queue of
     an own scheduler, in place of that of rate and burst. `share_class` is the class whose share of memory it takes from, for devices with
-    an admission. `quantum` are the bytes of a flow's turn, 0: the largest frame; for devices with flow queues. `sides` are those whose hosts
-    share the queue before their flows do: 1 sources, 2 destinations.
+    an admission. `quantum` are the bytes of a flow's turn, 0: the largest frame; for devices with flow queues. `sides` are those whose
+    hosts share the queue before their flows do: 1 sources, 2 destinations.
     Raises UserError for a rate or burst that cannot be set.
     """
     code = shaper_code(rate, burst, clock_hz) if shaper is None else shaper

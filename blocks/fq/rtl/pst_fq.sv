@@ -27,12 +27,11 @@ module pst_fq
     input  logic                                clk_i,
     input  logic                                rst_i,
     output logic                                init_done_o,
-    // packets with their queue and the bucket of their flow
+    // packets with their queue, and the hashes of their flow and hosts
     input  logic                                s_enq_valid_i,
     output logic                                s_enq_ready_o,
     input  logic [            QueueIdWidth-1:0] s_enq_queue_i,
-    input  bucket_t                             s_enq_bucket_i,
-    input  pst_fq_ports_pkg::hosts_t                              s_enq_hosts_i,        // unused where HostBits is 0
+    input  hashes_t                             s_enq_hashes_i,       // those of hosts are unused where HostBits is 0
     input  logic [             DescIdWidth-1:0] s_enq_desc_i,
     input  len_t                                s_enq_len_i,          // 1 and more
     // a queue has a packet to send
@@ -97,8 +96,7 @@ module pst_fq
 
   typedef struct packed {
     logic [LaneQueueWidth-1:0] queue_id;
-    bucket_t                   bucket;
-    pst_fq_ports_pkg::hosts_t                    hosts;
+    hashes_t                   hashes;
     logic [DescIdWidth-1:0]    desc;
     len_t                      len;
   } enq_t;
@@ -146,7 +144,7 @@ module pst_fq
     ) u_enq (
         .clk_i, .rst_i,
         .s_valid_i(s_enq_valid_i && lane_of(s_enq_queue_i) == lane_t'(l)), .s_ready_o(enq_ready[l]),
-        .s_data_i({in_lane(s_enq_queue_i), s_enq_bucket_i, s_enq_hosts_i, s_enq_desc_i, s_enq_len_i}),
+        .s_data_i({in_lane(s_enq_queue_i), s_enq_hashes_i, s_enq_desc_i, s_enq_len_i}),
         .m_valid_o(lane_valid), .m_ready_i(lane_ready), .m_data_o(lane_enq), .level_o(unused_level)
     );
 
@@ -155,8 +153,8 @@ module pst_fq
         .RamStyle(RamStyle), .DescRamStyle(DescRamStyle)
     ) u_lane (
         .clk_i, .rst_i, .init_done_o(lane_init),
-        .s_enq_valid_i(lane_valid), .s_enq_ready_o(lane_ready), .s_enq_queue_i(lane_enq.queue_id), .s_enq_bucket_i(lane_enq.bucket),
-        .s_enq_hosts_i(lane_enq.hosts), .s_enq_desc_i(lane_enq.desc), .s_enq_len_i(lane_enq.len),
+        .s_enq_valid_i(lane_valid), .s_enq_ready_o(lane_ready), .s_enq_queue_i(lane_enq.queue_id), .s_enq_hashes_i(lane_enq.hashes),
+        .s_enq_desc_i(lane_enq.desc), .s_enq_len_i(lane_enq.len),
         .m_active_valid_o(active_valid[l]), .m_active_ready_i(active_take[l]), .m_active_queue_o(lane_active_queue),
         .m_active_len_o(lane_active_len),
         .s_deq_valid_i(s_deq_valid_i && lane_of(s_deq_queue_i) == lane_t'(l)), .s_deq_ready_o(deq_ready[l]),

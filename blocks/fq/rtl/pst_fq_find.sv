@@ -28,8 +28,7 @@ module pst_fq_find
     input  logic                    s_enq_valid_i,
     output logic                    s_enq_ready_o,
     input  logic [QueueIdWidth-1:0] s_enq_queue_i,
-    input  bucket_t                 s_enq_bucket_i,
-    input  pst_fq_ports_pkg::hosts_t                  s_enq_hosts_i,
+    input  hashes_t                 s_enq_hashes_i,
     input  logic [ DescIdWidth-1:0] s_enq_desc_i,
     input  len_t                    s_enq_len_i,
     // packets with their flow queue, and the walk's questions
@@ -38,7 +37,7 @@ module pst_fq_find
     output logic                    m_ask_o,
     output logic [QueueIdWidth-1:0] m_queue_o,
     output logic [   FlowWidth-1:0] m_flow_o,
-    output pst_fq_ports_pkg::hosts_t                  m_hosts_o,
+    output hashes_t                 m_hashes_o,
     output logic [ DescIdWidth-1:0] m_desc_o,
     output len_t                    m_len_o,
     // answers to the walk: it is idle, and no drop is on its way to it; it is not
@@ -86,7 +85,7 @@ module pst_fq_find
     logic                    valid;
     op_e                     op;       // OpEnqueue, OpAsk, OpClear
     logic [QueueIdWidth-1:0] queue_id;
-    pst_fq_ports_pkg::hosts_t                  hosts;
+    hashes_t                 hashes;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
     place_t                  place;    // of the walk
@@ -127,7 +126,6 @@ module pst_fq_find
 
   logic room_q, take;
   op_t e1_q, e2_q, e3_q, e4_q;
-  bucket_t e1_bucket_q;
   logic [$clog2(Depth+1)-1:0] level;
 
   assign s_enq_ready_o = room_q && !forced;
@@ -137,9 +135,8 @@ module pst_fq_find
   always_ff @(posedge clk_i) begin
     e1_q <= '{
         valid: take || pending, op: take ? OpEnqueue : step_q == StepAsk ? OpAsk : OpClear, queue_id: s_enq_queue_i,
-        hosts: s_enq_hosts_i, desc: s_enq_desc_i, len: s_enq_len_i, place: walk_q
+        hashes: s_enq_hashes_i, desc: s_enq_desc_i, len: s_enq_len_i, place: walk_q
     };
-    e1_bucket_q <= s_enq_bucket_i;
     if (rst_i) e1_q.valid <= 1'b0;
   end
 
@@ -150,7 +147,7 @@ module pst_fq_find
   index_t [Tables-1:0] set1, set2_q, set3_q, set4_q;
   logic clears2_q, clears3_q, clears4_q;
 
-  assign {rest1, low1} = {e1_bucket_q, e1_q.queue_id};
+  assign {rest1, low1} = {e1_q.hashes.bucket, e1_q.queue_id};
 
   always_comb begin
     for (int unsigned t = 0; t < Tables; t++) begin
@@ -258,7 +255,7 @@ module pst_fq_find
     logic                    ask;
     logic [QueueIdWidth-1:0] queue_id;
     logic [FlowWidth-1:0]    flow;
-    pst_fq_ports_pkg::hosts_t                  hosts;
+    hashes_t                 hashes;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
   } found_t;
@@ -268,7 +265,7 @@ module pst_fq_find
 
   always_ff @(posedge clk_i) begin
     e5_valid_q <= e4_q.valid && e4_q.op != OpClear && !unused_way;
-    e5_q       <= '{ask: e4_q.op == OpAsk, queue_id: e4_q.queue_id, flow: flow4, hosts: e4_q.hosts, desc: e4_q.desc, len: e4_q.len};
+    e5_q       <= '{ask: e4_q.op == OpAsk, queue_id: e4_q.queue_id, flow: flow4, hashes: e4_q.hashes, desc: e4_q.desc, len: e4_q.len};
     room_q     <= go_i && 32'(level) <= Room;
     if (rst_i) begin
       e5_valid_q <= 1'b0;
@@ -281,7 +278,7 @@ module pst_fq_find
   ) u_found (
       .clk_i, .rst_i,
       .s_valid_i(e5_valid_q), .s_ready_o(unused_ready), .s_data_i(e5_q),
-      .m_valid_o, .m_ready_i, .m_data_o({m_ask_o, m_queue_o, m_flow_o, m_hosts_o, m_desc_o, m_len_o}),
+      .m_valid_o, .m_ready_i, .m_data_o({m_ask_o, m_queue_o, m_flow_o, m_hashes_o, m_desc_o, m_len_o}),
       .level_o(level)
   );
 

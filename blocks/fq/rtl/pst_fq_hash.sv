@@ -20,8 +20,7 @@ module pst_fq_hash
     input  logic        valid_i,
     input  headers_t    headers_i,
     output logic        valid_o,
-    output bucket_t     bucket_o,
-    output pst_fq_ports_pkg::hosts_t hosts_o
+    output hashes_t     hashes_o
 );
 
   localparam int unsigned Chunks = 50;
@@ -44,9 +43,8 @@ module pst_fq_hash
   bucket_t [Chunks-1:0] words;
   bucket_t [Chunks/Group-1:0] sums_q;
   bucket_t sum, source_low, source_high, destination_low, source_rest_q, destination_rest_q;
-  pst_fq_ports_pkg::hosts_t hosts_q;
   logic valid1_q, valid2_q, valid3_q;
-  bucket_t bucket_q;
+  hashes_t hashes_q;
 
   always_comb begin
     key = '0;
@@ -93,18 +91,17 @@ module pst_fq_hash
     for (int unsigned g = 0; g < Chunks / Group; g++) begin
       sums_q[g] <= words[5*g] ^ words[5*g+1] ^ words[5*g+2] ^ words[5*g+3] ^ words[5*g+4];
     end
-    bucket_q <= sum;
+    hashes_q.bucket <= sum;
     destination_rest_q  <= words[20] ^ destination_low;
     source_rest_q       <= source_low ^ words[22] ^ words[23] ^ words[24] ^ words[40] ^ words[41] ^ source_high;
-    hosts_q.destination <= MostHostBits'(sums_q[0] ^ sums_q[1] ^ sums_q[2] ^ sums_q[3] ^ destination_rest_q);
-    hosts_q.source      <= MostHostBits'(sums_q[5] ^ sums_q[6] ^ sums_q[7] ^ source_rest_q);
+    hashes_q.destination <= MostHostBits'(sums_q[0] ^ sums_q[1] ^ sums_q[2] ^ sums_q[3] ^ destination_rest_q);
+    hashes_q.source      <= MostHostBits'(sums_q[5] ^ sums_q[6] ^ sums_q[7] ^ source_rest_q);
   end
 
   logic unused_headers;
   assign unused_headers = ^headers_i;
 
   assign valid_o  = valid3_q;
-  assign bucket_o = bucket_q;
-  assign hosts_o  = hosts_q;
+  assign hashes_o = hashes_q;
 
 endmodule

@@ -28,7 +28,7 @@ module pst_fq_hosts
     input  logic [QueueIdWidth-1:0] p1_queue_i,
     input  logic [QueueIdWidth-1:0] p3_queue_i,
     input  logic [   FlowWidth-1:0] p3_flow_i,
-    input  pst_fq_ports_pkg::hosts_t                  p3_hosts_i,      // of a packet that comes
+    input  hashes_t                 p3_hashes_i,     // of a packet that comes
     input  len_t                    p3_quantum_i,
     output len_t                    p3_grant_o,      // what the flow gets if its credits are used up
     output sides_t                  p3_sides_o,      // setting of the queue
@@ -111,8 +111,8 @@ module pst_fq_hosts
   always_comb begin
     word_new = word;
     if (append_i) begin
-      word_new.hosts[SideSource]      = p3_hosts_i.source[HostBits-1:0];
-      word_new.hosts[SideDestination] = p3_hosts_i.destination[HostBits-1:0];
+      word_new.hosts[SideSource]      = p3_hashes_i.source[HostBits-1:0];
+      word_new.hosts[SideDestination] = p3_hashes_i.destination[HostBits-1:0];
     end
     if (append_i || remove_i) word_new.bulk = 1'b0;
     if (spent_i) word_new.bulk = 1'b1;

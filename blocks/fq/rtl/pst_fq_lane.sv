@@ -27,12 +27,11 @@ module pst_fq_lane
     input  logic                         clk_i,
     input  logic                         rst_i,
     output logic                         init_done_o,
-    // packets with their queue and the bucket of their flow
+    // packets with their queue, and the hashes of their flow and hosts
     input  logic                         s_enq_valid_i,
     output logic                         s_enq_ready_o,
     input  logic [     QueueIdWidth-1:0] s_enq_queue_i,
-    input  bucket_t                      s_enq_bucket_i,
-    input  pst_fq_ports_pkg::hosts_t                       s_enq_hosts_i,
+    input  hashes_t                      s_enq_hashes_i,
     input  logic [      DescIdWidth-1:0] s_enq_desc_i,
     input  len_t                         s_enq_len_i,          // 1 and more
     // a queue has a packet to send
@@ -94,7 +93,7 @@ module pst_fq_lane
     queue_t queue_id;
     flow_t  flow;
     logic   old;     // of a visit: the flow is the head of the old list
-    pst_fq_ports_pkg::hosts_t hosts;   // of a packet that comes
+    hashes_t hashes;   // of a packet that comes
     desc_t  desc;
     len_t   len;     // of a visit: credits that are given back
   } op_t;
@@ -144,7 +143,7 @@ module pst_fq_lane
   logic found_valid, found_ready, found_ask, idle_d, busy_q;
   queue_t found_queue;
   flow_t found_flow;
-  pst_fq_ports_pkg::hosts_t found_hosts;
+  hashes_t found_hashes;
   desc_t found_desc;
   len_t found_len;
 
@@ -152,9 +151,9 @@ module pst_fq_lane
       .Queues(Queues), .Flows(Flows), .Descriptors(Descriptors), .AgeCycles(AgeCycles), .RamStyle(RamStyle)
   ) u_find (
       .clk_i, .rst_i, .go_i(init_done_o), .init_done_o(find_done),
-      .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_bucket_i, .s_enq_hosts_i, .s_enq_desc_i, .s_enq_len_i,
+      .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_hashes_i, .s_enq_desc_i, .s_enq_len_i,
       .m_valid_o(found_valid), .m_ready_i(found_ready), .m_ask_o(found_ask), .m_queue_o(found_queue), .m_flow_o(found_flow),
-      .m_hosts_o(found_hosts), .m_desc_o(found_desc), .m_len_o(found_len),
+      .m_hashes_o(found_hashes), .m_desc_o(found_desc), .m_len_o(found_len),
       .idle_i(idle_d), .busy_i(busy_q)
   );
 
@@ -191,18 +190,18 @@ module pst_fq_lane
     idle_d      = visit_take && visit.op == OpClear;
     p0 = '{
         valid: found_valid && found_ready, op: found_ask ? OpAsk : OpEnqueue, queue_id: found_queue, flow: found_flow, old: 1'b0,
-        hosts: found_hosts, desc: found_desc, len: found_len
+        hashes: found_hashes, desc: found_desc, len: found_len
     };
     if (visit_take) begin
       p0 = '{
-          valid: visit.op != OpClear, op: visit.op, queue_id: visit.queue_id, flow: visit.flow, old: visit.old, hosts: '0, desc: '0,
+          valid: visit.op != OpClear, op: visit.op, queue_id: visit.queue_id, flow: visit.flow, old: visit.old, hashes: '0, desc: '0,
           len: '0
       };
     end
     if (resume_take) begin
       // After a drop the AQM goes on in the same flow; else a flow that is new goes first.
       p0 = '{
-          valid: 1'b1, op: OpVisit, queue_id: taken.queue_id, flow: taken.flow, old: taken.old, hosts: '0, desc: '0,
+          valid: 1'b1, op: OpVisit, queue_id: taken.queue_id, flow: taken.flow, old: taken.old, hashes: '0, desc: '0,
           len: verdict_drop ? taken.len : '0
       };
       if (!verdict_drop && taken.old && taken.new_any) begin
@@ -303,13 +302,13 @@ module pst_fq_lane
     ) u_hosts (
         .clk_i, .rst_i, .init_done_o(hosts_done),
         .p0_valid_i(p0.valid), .p0_flow_i(p0.flow), .p1_flow_i(p1_q.flow), .p1_queue_i(p1_queue), .p3_queue_i(p3_q.queue_id),
-        .p3_flow_i(p3_q.flow), .p3_hosts_i(p3_q.hosts), .p3_quantum_i(setting3.quantum), .p3_grant_o(grant3),
+        .p3_flow_i(p3_q.flow), .p3_hashes_i(p3_q.hashes), .p3_quantum_i(setting3.quantum), .p3_grant_o(grant3),
         .p3_sides_o(sides3), .append_i(append3), .spent_i(spent3), .remove_i(remove3),
         .set_valid_i(s_cfg_i.valid), .set_queue_i(s_cfg_queue_i), .set_sides_i(s_cfg_i.sides)
     );
   end else begin : g_flows_alone
     logic unused_hosts;
-    assign unused_hosts = ^{p3_q.hosts, s_cfg_i.sides, spent3};
+    assign unused_hosts = ^{p3_q.hashes, s_cfg_i.sides, spent3};
     assign grant3       = setting3.quantum;
     assign sides3       = '0;
     assign hosts_done   = 1'b1;

@@ -14,6 +14,13 @@ package pst_fq_pkg;
 
   typedef logic [BucketWidth-1:0] bucket_t;
 
+  // Hashes of a packet: of its flow, and of each address alone.
+  typedef struct packed {
+    logic [MostHostBits-1:0] destination;
+    logic [MostHostBits-1:0] source;
+    bucket_t                 bucket;
+  } hashes_t;
+
   localparam int unsigned SideSource = 0;
   localparam int unsigned SideDestination = 1;
   typedef logic [Sides-1:0] sides_t;

@@ -2,12 +2,6 @@
 // Bundles at the ports of pst_fq. Members have the names of the signals.
 package pst_fq_ports_pkg;
 
-  // Hosts of a flow: hashes of its addresses.
-  typedef struct packed {
-    logic [pst_fq_pkg::MostHostBits-1:0]   source;
-    logic [pst_fq_pkg::MostHostBits-1:0]   destination;
-  } hosts_t;
-
   // Settings of a queue.
   typedef struct packed {
     logic                                  valid;

@@ -177,9 +177,7 @@ class Bench {
         top.s_enq_valid_i = offered.has_value();
         if (offered) {
             top.s_enq_queue_i = offered->queue;
-            top.s_enq_bucket_i = offered->bucket;
-            top.s_enq_hosts_source_i = offered->hosts[0];
-            top.s_enq_hosts_destination_i = offered->hosts[1];
+            top.s_enq_hashes_i = penstock::FqHashes::pack(offered->bucket, offered->hosts);
             top.s_enq_desc_i = offered->packet.desc;
             top.s_enq_len_i = offered->packet.len;
         }

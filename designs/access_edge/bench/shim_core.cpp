@@ -26,8 +26,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_enq_len_i = p.s_enq_len_i;
             top.s_enq_reason_i = p.s_enq_reason_i;
             top.s_enq_ect_i = p.s_enq_ect_i;
-            top.s_enq_bucket_i = p.s_enq_hashes_i & 1023;
-            top.s_enq_hosts_i = (p.s_enq_hashes_i >> 10 & 1023) << 10 | p.s_enq_hashes_i >> 20;
+            top.s_enq_hashes_i = p.s_enq_hashes_i;
         }
         top.m_out_ready_i = p.m_out_ready_i;
         top.flow_limit_i = p.flow_limit_i ? p.flow_limit_i : 0xFFFFFFFF;

@@ -10,6 +10,7 @@ from penstock.parts.registry import parts
 
 KIND, MAJOR, MINOR = 1, 1, 5  # of the register block that this software knows; a later minor version only adds
 SCANS_SINCE = 6  # minor version
+HOSTS_SINCE = 16
 ONE_CLASS_SINCE = 11  # from which on command 9 takes the class of memory from that in the hierarchy
 INIT_READS = 1_000_000
 
@@ -35,9 +36,10 @@ class Sharing:
 
 @dataclass(frozen=True)
 class FlowQueues:
-    """How many flow queues there are behind all queues."""
+    """How many flow queues there are behind all queues, and how many hosts of a queue are told apart."""
 
     queues: int
+    hosts: int
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def ask(carrier: Carrier) -> Facts:
     hierarchy = Hierarchy(*sizes) if feature("hierarchy") else None
     headers = ("find_profiles", "find_entries", "find_prefix_levels") if feature("headers") else ()
     profiles, entries, levels = carrier.run(reads(registers.address(name) for name in headers)).tolist() if headers else (0, 0, 0)
-    flows = carrier.run(reads([registers.address("flows")])).tolist()[0] if feature("flows") else 0
+    of_flows = ("flows", *(("flow_hosts",) if block.minor >= HOSTS_SINCE else ())) if feature("flows") else ()
+    flows, hosts = [*(carrier.run(reads(registers.address(name) for name in of_flows)).tolist() if of_flows else ()), 0, 0][:2]
     return Facts(
         block.minor,
         said["queues"],
@@ -122,7 +125,7 @@ def ask(carrier: Carrier) -> Facts:
         profiles,
         entries,
         levels,
-        FlowQueues(flows) if flows else None,
+        FlowQueues(flows, hosts) if flows else None,
     )
 
 

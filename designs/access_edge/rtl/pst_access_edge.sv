@@ -326,8 +326,7 @@ module pst_access_edge
   // ---- buckets of flows -----------------------------------------------------------------------------------------------
 
   logic bucket_valid, bucket_ready;
-  pst_fq_pkg::bucket_t bucket;
-  pst_fq_ports_pkg::hosts_t hosts;
+  pst_fq_pkg::hashes_t hashes;
 
   if (Flows != 0) begin : g_buckets
     pst_access_edge_buckets #(
@@ -338,13 +337,11 @@ module pst_access_edge
         .beat_valid_i(data_valid && data_ready), .beat_data_i(data), .beat_last_i(data_last),
         .seed_we_i(find_ask.flow_word), .seed_chunk_i(find_ask.item[11:6]), .seed_index_i(find_ask.item[5:0]),
         .seed_word_i(pst_fq_pkg::bucket_t'(find_ask.value)),
-        .m_bucket_valid_o(bucket_valid), .m_bucket_ready_i(bucket_ready), .m_bucket_o(bucket),
-        .m_hosts_o(hosts)
+        .m_bucket_valid_o(bucket_valid), .m_bucket_ready_i(bucket_ready), .m_hashes_o(hashes)
     );
   end else begin : g_no_buckets
     assign bucket_valid = 1'b1;
-    assign bucket       = '0;
-    assign hosts        = '0;
+    assign hashes       = '0;
 
     logic unused_buckets;
     assign unused_buckets = ^{bucket_ready, find_ask.flow_word};
@@ -627,8 +624,7 @@ module pst_access_edge
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_i('{
-          valid: enq_valid && bucket_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], bucket: bucket,
-          hosts: hosts
+          valid: enq_valid && bucket_valid, len: enq_len, reason: enq_reason, ect: Aqm != 0 && enq_tag[EctBit], hashes: hashes
       }),
       .s_enq_ready_o(core_enq_ready),
       .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),

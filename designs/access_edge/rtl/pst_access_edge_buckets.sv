@@ -8,10 +8,10 @@
 module pst_access_edge_buckets
   import pst_pkg::len_t;
   import pst_parse_pkg::headers_t, pst_parse_pkg::MplsByNibble;
-  import pst_fq_pkg::bucket_t;
+  import pst_fq_pkg::bucket_t, pst_fq_pkg::hashes_t;
 #(
     parameter int unsigned Frames = 72,      // between the first beat of a frame and its enqueue, at most
-    parameter bit          Hosts = 1'b0,     // m_hosts_o is used; else it is 0
+    parameter bit          Hosts = 1'b0,     // hashes of hosts are used; else they are 0
     localparam int unsigned DataBytes = 64,
     localparam int unsigned LenDepth = 16    // frames whose length is known and whose first beat is not there
 ) (
@@ -32,8 +32,7 @@ module pst_access_edge_buckets
     // its bucket
     output logic                        m_bucket_valid_o,
     input  logic                        m_bucket_ready_i,
-    output bucket_t                     m_bucket_o,
-    output pst_fq_ports_pkg::hosts_t    m_hosts_o
+    output hashes_t                     m_hashes_o
 );
 
   localparam int unsigned Vectors = 32;    // room for what pst_parse has under way
@@ -42,8 +41,7 @@ module pst_access_edge_buckets
   logic len_ready, len_valid, first_q, headers_valid, hash_valid, bucket_ready, parse_ready;
   logic [DataBytes-1:0] keep;
   headers_t headers;
-  bucket_t hash;
-  pst_fq_ports_pkg::hosts_t hosts;
+  hashes_t hashes;
 
   pst_fifo #(
       .Width($bits(len_t)), .Depth(LenDepth)
@@ -82,23 +80,22 @@ module pst_access_edge_buckets
 
   pst_fq_hash u_hash (
       .clk_i, .seed_we_i, .seed_chunk_i, .seed_index_i, .seed_word_i,
-      .valid_i(headers_valid), .headers_i(headers), .valid_o(hash_valid), .bucket_o(hash),
-      .hosts_o(hosts)
+      .valid_i(headers_valid), .headers_i(headers), .valid_o(hash_valid), .hashes_o(hashes)
   );
 
-  localparam int unsigned HashWidth = $bits(bucket_t) + (Hosts ? $bits(pst_fq_ports_pkg::hosts_t) : 0);
+  localparam int unsigned HashWidth = Hosts ? $bits(hashes_t) : $bits(bucket_t);
   logic [HashWidth-1:0] waiting;
 
   pst_fifo #(
       .Width(HashWidth), .Depth(Frames)
   ) u_buckets (
       .clk_i, .rst_i,
-      .s_valid_i(hash_valid && !rst_i), .s_ready_o(bucket_ready), .s_data_i(HashWidth'({hosts, hash})),
+      .s_valid_i(hash_valid && !rst_i), .s_ready_o(bucket_ready), .s_data_i(HashWidth'(hashes)),
       .m_valid_o(m_bucket_valid_o), .m_ready_i(m_bucket_ready_i), .m_data_o(waiting),
       .level_o()
   );
 
-  assign {m_hosts_o, m_bucket_o} = ($bits(bucket_t) + $bits(pst_fq_ports_pkg::hosts_t))'(waiting);
+  assign m_hashes_o = hashes_t'(waiting);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -290,7 +290,7 @@ module pst_access_edge_core
     assign flow_packets_o = '0;
 
     logic unused_flows;
-    assign unused_flows = ^{s_enq_i.bucket, s_enq_i.hosts, s_cfg_i.quantum, s_cfg_i.sides, flow_limit_i};
+    assign unused_flows = ^{s_enq_i.hashes, s_cfg_i.quantum, s_cfg_i.sides, flow_limit_i};
   end else begin : g_flows
     logic verdict_valid_q, verdict_drop_q, ret_more;
     pst_fq_ports_pkg::look_t flow_look;
@@ -306,8 +306,7 @@ module pst_access_edge_core
         .HostBits(FlowHostBits), .Quantum(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_flows (
         .clk_i, .rst_i,
-        .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_bucket_i(s_enq_i.bucket),
-        .s_enq_hosts_i(s_enq_i.hosts),
+        .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_hashes_i(s_enq_i.hashes),
         .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason),
         .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
         .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,

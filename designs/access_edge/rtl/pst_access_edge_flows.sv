@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Flow queues (pst_fq) in the place of the queue manager: the same descriptor ports, a bucket beside the queue.
+// Flow queues (pst_fq) in the place of the queue manager: the same descriptor ports, hashes beside the queue.
 //
 // A packet that comes in is reported as accepted, one that was lost upstream with its reason, both in the order in which they came. A packet
 // that flow queues drop, at whatever time, is reported as DropFlowOverflow in the cycle in which its page is given back; such a report goes
@@ -10,7 +10,7 @@
 // Ordering:   as pst_fq. Reset: forgets every packet; `Flows / Lanes` cycles, then init_done_o rises.
 module pst_access_edge_flows
   import pst_pkg::LenWidth, pst_pkg::len_t, pst_pkg::drop_e, pst_pkg::DropNone, pst_pkg::DropFlowOverflow, pst_pkg::LimitBytesWidth;
-  import pst_fq_pkg::bucket_t, pst_fq_pkg::event_e, pst_fq_pkg::FlowBytesWidth;
+  import pst_fq_pkg::hashes_t, pst_fq_pkg::event_e, pst_fq_pkg::FlowBytesWidth;
 #(
     parameter int unsigned Queues = 64,          // 2 * Lanes .. Flows / 8, a multiple of Lanes
     parameter int unsigned Descriptors = 256,    // >= 2
@@ -31,8 +31,7 @@ module pst_access_edge_flows
     input  logic                              s_enq_valid_i,
     output logic                              s_enq_ready_o,
     input  logic [QueueIdWidth-1:0]           s_enq_queue_i,
-    input  bucket_t                           s_enq_bucket_i,
-    input  pst_fq_ports_pkg::hosts_t          s_enq_hosts_i,
+    input  hashes_t                           s_enq_hashes_i,
     input  logic [DescIdWidth-1:0]            s_enq_desc_i,
     input  len_t                              s_enq_len_i,
     input  drop_e                             s_enq_reason_i,
@@ -79,8 +78,7 @@ module pst_access_edge_flows
 
   typedef struct packed {
     logic [QueueIdWidth-1:0] queue_id;
-    bucket_t                 bucket;
-    pst_fq_ports_pkg::hosts_t hosts;
+    hashes_t                 hashes;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
     drop_e                   reason;
@@ -100,9 +98,7 @@ module pst_access_edge_flows
   logic [Lanes-1:0][FlowWidth-1:0] unused_ev_flow;
   logic [Lanes-1:0][LenWidth-1:0] unused_ev_len;
 
-  assign in = '{
-      queue_id: s_enq_queue_i, bucket: s_enq_bucket_i, hosts: s_enq_hosts_i, desc: s_enq_desc_i, len: s_enq_len_i, reason: s_enq_reason_i
-  };
+  assign in = '{queue_id: s_enq_queue_i, hashes: s_enq_hashes_i, desc: s_enq_desc_i, len: s_enq_len_i, reason: s_enq_reason_i};
   assign s_enq_ready_o = in_ready && init_done_o && !s_cfg_i.valid;
 
   pst_fifo #(
@@ -125,7 +121,7 @@ module pst_access_edge_flows
   ) u_fq (
       .clk_i, .rst_i, .init_done_o,
       .s_enq_valid_i(out_valid && !drop_take && !lost), .s_enq_ready_o(fq_ready), .s_enq_queue_i(out.queue_id),
-      .s_enq_bucket_i(out.bucket), .s_enq_hosts_i(out.hosts), .s_enq_desc_i(out.desc), .s_enq_len_i(out.len),
+      .s_enq_hashes_i(out.hashes), .s_enq_desc_i(out.desc), .s_enq_len_i(out.len),
       .m_active_valid_o, .m_active_ready_i, .m_active_queue_o, .m_active_len_o(unused_active_len),
       .s_deq_valid_i, .s_deq_ready_o(deq_ready_o), .s_deq_queue_i, .s_deq_take_i,
       .m_left_o(left), .m_left_queue_o(m_ret_queue_o), .m_left_flow_o(m_ret_flow_o), .m_left_desc_o(m_ret_desc_o),

@@ -199,8 +199,7 @@ package pst_access_edge_ports_pkg;
     pst_pkg::len_t                         len;
     pst_pkg::drop_e                        reason;
     logic                                  ect;              // it may be marked
-    pst_fq_pkg::bucket_t                   bucket;           // with flow queues: the hash of its flow,
-    pst_fq_ports_pkg::hosts_t              hosts;            // and of its hosts
+    pst_fq_pkg::hashes_t                   hashes;           // with flow queues: of its flow and hosts
   } enqueue_t;
 
   typedef struct packed {

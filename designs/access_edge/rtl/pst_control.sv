@@ -55,7 +55,7 @@ module pst_control
     parameter int unsigned FindEntries = 16,        // FindProfiles > 0: places for keys, shown in a register
     parameter int unsigned FindPrefixLevels = 0,    // FindProfiles > 0: levels of the tree of prefixes, shown in a register; 0: none
     parameter int unsigned Flows = 0,               // flow queues, 0: there are none; shown in a register
-    parameter int unsigned FlowHostBits = 0,        // Flows > 0: 2 ** FlowHostBits hosts of a queue are told apart, 0: none; shown in a register
+    parameter int unsigned FlowHostBits = 0,        // Flows > 0: bits of a host's hash, 0: hosts are not told apart; shown in a register
     parameter int unsigned SettingProfiles = 0,     // profiles of settings, 0: each queue has its own; shown in a register
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56

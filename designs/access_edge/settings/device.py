@@ -44,6 +44,10 @@ class Flows(Protocol):
     def queues(self) -> int:
         """Their number."""
 
+    @property
+    def hosts(self) -> int:
+        """Hosts of a queue that are told apart on each side; 0: none."""
+
 
 class Device(Protocol):
     """Sizes and parts of a device."""

@@ -172,8 +172,7 @@ class QueueSettings(Model):
     )
     hosts: Literal["none", "source", "destination", "both"] | None = Field(
         None,
-        description="Whose hosts share the queue before their flows do, where the configuration tells hosts apart (`flows.hosts`); none unless "
-        "given.",
+        description="Whose hosts share the queue before flows do, where the configuration has `flows.hosts`; none unless given.",
     )
     guarantee: Guarantee | None = Field(
         None,

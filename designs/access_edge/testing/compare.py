@@ -34,10 +34,11 @@ def compared(
     """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler.
     `tolerance`, `hierarchy`, `flows`, `profiles`: what the core was built with. `busy`: of a hierarchy what has traffic changes, as fast as
     it may."""
-    keys = ("QueuesPerSubscriber", "Nodes", "Ports", "Classes", "GuaranteeCycles")
-    sizes = ",".join(str(hierarchy.get(key, 0)) for key in keys) if hierarchy else None
+    levels = ("QueuesPerSubscriber", "Nodes", "Ports", "Classes", "GuaranteeCycles")
+    sizes = ",".join(str(hierarchy.get(key, 0)) for key in levels) if hierarchy else None
     if flows:
-        sizes = ",".join([sizes or "0,0,0,0,0", *(str(flows[key]) for key in ("Flows", "FlowLanes", "FlowAgeCycles")), str(flows.get("FlowHostBits", 0))])
+        keys = ("Flows", "FlowLanes", "FlowAgeCycles", "FlowHostBits")
+        sizes = ",".join([sizes or "0,0,0,0,0", *(str(flows.get(key, 0)) for key in keys)])
     last = [each for each in (model, sizes, "busy" if busy else None, f"profiles={profiles}" if profiles else None) if each]
     command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *last]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)

@@ -130,7 +130,9 @@ module pst_bridge_queues
       .no_room_o, .no_room_len_o, .free_cells_o(free_cells)
   );
 
-  assign enq = '{valid: stored_valid, len: stored_about.len, reason: DropNone, ect: 1'b0, bucket: stored_about.bucket};
+  assign enq = '{
+      valid: stored_valid, len: stored_about.len, reason: DropNone, ect: 1'b0, hashes: '{bucket: stored_about.bucket, default: '0}
+  };
 
   pst_access_edge_core #(
       .Queues(Queues), .Descriptors(Cells), .Aqm(1), .TickShift(TickShift), .MaxPacketBytes(LongestBytes), .Flows(Flows), .FlowLanes(1),
