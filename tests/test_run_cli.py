@@ -396,6 +396,8 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("size", changed("size: 100}}", "size: 0}}"), ["bad.yaml:9", "`traffic.calls.constant.size`", "1 and 16,383"]),
     ("no traffic", SCENARIO.split("traffic:")[0] + "traffic: []\n", ["bad.yaml:7", "`traffic`", "empty"]),
     ("burst", changed("burst: 3 kB", "burst: 3 Mbit/s"), ["bad.yaml:5", "`queues.bulk.burst`", "kB", "5 ms"]),
+    ("hosts", changed("id: 0,", "id: 0, hosts: both,"), ["bad.yaml:5", "`queues.bulk.hosts`", "tells no hosts apart"]),
+    ("no such hosts", changed("id: 0,", "id: 0, hosts: all,"), ["bad.yaml:5", "`queues.bulk.hosts`", "'source'"]),
     ("burst as a time", changed("burst: 3 kB", "burst: 2 min"), ["bad.yaml:5", "`queues.bulk.burst`", "at most"]),
     ("rate and rates", changed("id: 0,", "id: 0, rates: {least: 1 Mbit/s, most: 2 Mbit/s, sum: 1 Mbit/s},"), ["bad.yaml:5", "not both"]),
     (

@@ -48,34 +48,31 @@ def test_every_operation_is_that_of_the_rule(fq, bits: int, lanes: int) -> None:
 
 
 def shares_of(fq, flows: list[tuple[int, int]], sides: int, packets: int) -> list[int]:
-    """Return the bytes that each flow has sent, of which all always wait; `flows` have a source and a destination each."""
+    """Return the bytes that each flow has sent, of which some always wait; `flows` have a source and a destination each."""
     rng = generator()
-    model = fq(queues=2, flows=1024, descriptors=1024, age_cycles=1000, host_bits=6, keep=True)
-    settings = {queue: (1514, 0xFFFF, 0xFFFFFF) for queue in (0, 1)}
+    settings = dict.fromkeys((0, 1), (1514, 0xFFFF, 0xFFFFFF))
     hosts = {queue: HostShares(1514, sides, 6) for queue in settings}
+    model = fq(queues=2, flows=1024, descriptors=1024, age_cycles=1000, host_bits=6)
     drive = Drive(model, rng, 1024, settings, hosts, lambda bucket: flows[bucket])
     lengths = [rng.choice((200, 700, 1514)) for _ in flows]  # of a flow: small packets must not make a difference
-    waits = dict.fromkeys(range(len(flows)), 0)
-    begin: dict[int, int] = {}
-    before: dict[int, int] = {}
+    waits = [0] * len(flows)
+    seen, begin = [0] * len(flows), [0] * len(flows)
 
     def packet() -> tuple[int, int, int] | None:
-        flow = min(waits, key=waits.__getitem__)
+        flow = min(range(len(flows)), key=waits.__getitem__)
         if waits[flow] >= 3:
             return None
         waits[flow] += 1
         return 0, flow, lengths[flow]
 
-    sent = drive.judge.sent
     while len(drive.left) < packets:
         drive.cycle(packet)
-        for name in waits:
-            now = sent.get((0, name), 0)
-            waits[name] -= (now - before.get(name, 0)) // lengths[name]
-            before[name] = now
-        if len(drive.left) == packets // 10 and not begin:
-            begin = {name: sent.get((0, name), 0) for name in waits}  # the beginning does not count
-    return [sent[0, name] - begin[name] for name in waits]
+        for flow, before in enumerate(seen):
+            seen[flow] = drive.judge.sent.get((0, flow), 0)
+            waits[flow] -= (seen[flow] - before) // lengths[flow]
+        if len(drive.left) == packets // 10:  # before that it has not settled
+            begin = seen.copy()
+    return [end - at for end, at in zip(seen, begin, strict=True)]
 
 
 @pytest.mark.parametrize("number", range(4))
