@@ -114,7 +114,7 @@ module pst_fq_hosts
       word_new.hosts[SideSource]      = p3_hashes_i.source[HostBits-1:0];
       word_new.hosts[SideDestination] = p3_hashes_i.destination[HostBits-1:0];
     end
-    if (append_i || remove_i) word_new.bulk = 1'b0;
+    if (remove_i) word_new.bulk = 1'b0;
     if (spent_i) word_new.bulk = 1'b1;
   end
 

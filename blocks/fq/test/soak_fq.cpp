@@ -114,8 +114,8 @@ class Bench {
     Fq::Setting setting(std::uint32_t queue) {
         Fq::Setting s;
         s.queue = queue;
-        static const std::uint32_t quanta[] = {1514, 1514, 300, 90, 9000};
-        s.setting.quantum = quanta[below(5)];
+        static const std::uint32_t quanta[] = {1514, 1514, 300, 90, 9000, 10};
+        s.setting.quantum = quanta[below(args["hosts"] ? 6 : 5)];
         if (args["hosts"]) s.setting.sides = below(4);
         if (args["limits"]) {
             s.setting.packets = below(3) ? 1 + below(40) : 0xFFFF;

@@ -40,6 +40,11 @@ def test_hosts_share_first(lanes: int, queues: int, flows: int, hosts: int, patt
     assert soak(lanes, queues, flows, 512, 3, hosts, pattern=pattern, limits=1)["left"] > 2000
 
 
+def test_a_host_of_very_many_flows() -> None:
+    """More than count: turns of a host with hundreds of flows."""
+    assert soak(1, 2, 2048, 2000, 1000, 1, pattern=HOT, cycles=400_000, resets=0)["claimed"] > 500
+
+
 def test_queues_that_are_no_power_of_two() -> None:
     assert soak(1, 5, 64, 100, 2, pattern=HOT, limits=1)["left"] > 1000
 
