@@ -248,7 +248,7 @@ class Fq {
         Packet packet;            // of a visit: len is given back
         FqHosts hosts{};          // of an enqueue
         std::uint32_t grant = 0;  // read in p1: what a flow gets whose credits are used up
-        FqSetting setting;  // read in p1
+        FqSetting setting;        // read in p1
         bool valve = false;
     };
     struct Op4 {

@@ -28,8 +28,8 @@ struct FqHashes {
 
 class FqHostShares {
   public:
-    static constexpr std::uint32_t kMostFlows = 63;  // more flows of a host count as this
-    static constexpr std::uint32_t kLeastGrant = 16;                  // bytes, or the quantum
+    static constexpr std::uint32_t kMostFlows = 63;   // more flows of a host count as this
+    static constexpr std::uint32_t kLeastGrant = 16;  // bytes, or the quantum
 
     explicit FqHostShares(const FqSizes& s)
         : bits_(s.host_bits), clear_(bits_ ? s.queues << bits_ : 0), words_(bits_ ? s.flows : 0), grants_(bits_ ? s.flows : 0) {
@@ -46,13 +46,15 @@ class FqHostShares {
 
     // Before anything else in a cycle: grants that are there now.
     void begin(std::uint64_t now) {
-        for (; !waiting_.empty() && waiting_.front().due <= now; waiting_.pop_front()) grants_[waiting_.front().flow] = waiting_.front().grant;
+        for (; !waiting_.empty() && waiting_.front().due <= now; waiting_.pop_front())
+            grants_[waiting_.front().flow] = waiting_.front().grant;
     }
 
     std::uint32_t grant(std::uint32_t flow, std::uint32_t quantum) const { return bits_ ? grants_[flow] : quantum; }
 
     // The flow comes to the new list.
-    void append(std::uint64_t now, std::uint32_t queue, std::uint32_t flow, const FqHosts& hosts, std::uint32_t quantum, std::uint32_t sides) {
+    void append(std::uint64_t now, std::uint32_t queue, std::uint32_t flow, const FqHosts& hosts, std::uint32_t quantum,
+                std::uint32_t sides) {
         if (!bits_) return;
         for (std::size_t s = 0; s < 2; s++) words_[flow].hosts[s] = hosts[s] & ((1u << bits_) - 1);
         words_[flow].bulk = false;
@@ -98,7 +100,8 @@ class FqHostShares {
             if (sides >> s & 1) most = std::max(most, counts_[s][place(queue, flow, s)]);
         }
         const std::uint64_t part = 65536 / std::min(most, kMostFlows);
-        waiting_.push_back({now + fq_timing::kGrant, flow, std::max(std::min(quantum, kLeastGrant), static_cast<std::uint32_t>(quantum * part >> 16))});
+        waiting_.push_back(
+            {now + fq_timing::kGrant, flow, std::max(std::min(quantum, kLeastGrant), static_cast<std::uint32_t>(quantum * part >> 16))});
     }
 
     std::uint32_t bits_, clear_;

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kOutDepth = 16;  // announcements, dropped packet
 inline constexpr std::uint32_t kOutRoom = 8;
 inline constexpr std::uint32_t kTakenDepth = 16;  // packets that left, waiting for their verdict
 inline constexpr std::uint32_t kTakenRoom = 9;
-inline constexpr std::uint32_t kGrant = 7;        // cycles from p3 of an operation to the p1 in which the flow's new grant is read
+inline constexpr std::uint32_t kGrant = 7;      // cycles from p3 of an operation to the p1 in which the flow's new grant is read
 inline constexpr std::uint32_t kPatience = 64;  // cycles that the walk waits for a cycle without an enqueue
 }  // namespace fq_timing
 

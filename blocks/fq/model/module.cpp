@@ -43,8 +43,8 @@ NB_MODULE(blocks_fq_model, m) {
                 in.setting = Fq::Setting{queue, {quantum, packets, bytes, sides}};
                 self.cycle(in);
             },
-            nb::arg("queue"), nb::arg("quantum") = 1514, nb::arg("packets") = 0xFFFF, nb::arg("bytes") = 0xFF'FFFF,
-            nb::arg("sides") = 0, "Settings of a queue: quantum in bytes, limits, sides whose hosts share first. Takes a cycle.")
+            nb::arg("queue"), nb::arg("quantum") = 1514, nb::arg("packets") = 0xFFFF, nb::arg("bytes") = 0xFF'FFFF, nb::arg("sides") = 0,
+            "Settings of a queue: quantum in bytes, limits, sides whose hosts share first. Takes a cycle.")
         .def(
             "cycle",
             [](FqLanes& self, std::optional<Quad> enqueue, std::optional<std::uint32_t> look, bool take, std::optional<bool> verdict,

@@ -124,6 +124,9 @@ module pst_fq_hosts
   count_t [Sides-1:0] counts, counts_new;
   logic [Sides-1:0] count_done;
 
+  logic unused_fields;    // the hash of the flow itself; what addressed the counts
+  assign unused_fields = ^{p3_hashes_i, c3_q.queue_id, c3_q.hosts};
+
   always_ff @(posedge clk_i) begin
     c0_q <= '{
         valid: host_we, more: spent_i && !word.bulk, less: remove_i && word.bulk, grants: append_i || spent_i, queue_id: p3_queue_i,

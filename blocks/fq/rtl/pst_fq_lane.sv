@@ -341,6 +341,9 @@ module pst_fq_lane
     end
   end
 
+  logic unused_hashes;    // pst_fq_hosts has them in p3
+  assign unused_hashes = ^p4_q.hashes;
+
   assign of_queue4 = p4_q.valid && p4_q.op != OpAsk && (p4_q.op != OpEnqueue || accept4_q);
 
   pst_fq_lists #(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Soak of pst_fq: packets, looks, verdicts and settings at random, every output in every cycle compared with the model.
 //
-// Arguments: lanes, queues, flows, descriptors, age, hosts (HostBits; as the module has them), cycles, seed, pattern (0: a few flows, 1: nearly every packet
-// a flow, 2: one hot queue, flows of very different sizes), limits (1: small limits of queues and pool), resets. Prints accepted=,
-// refused=, dropped=, left=, cycles=, claimed= (most flow queues in use), own= (packets to a queue's own flow queue).
+// Arguments: lanes, queues, flows, descriptors, age, hosts (HostBits; as the module has them), cycles, seed, pattern (0: a few flows, 1:
+// nearly every packet a flow, 2: one hot queue, flows of very different sizes), limits (1: small limits of queues and pool), resets. Prints
+// accepted=, refused=, dropped=, left=, cycles=, claimed= (most flow queues in use), own= (packets to a queue's own flow queue).
 #include <algorithm>
 #include <bit>
 #include <cinttypes>
@@ -57,8 +57,7 @@ class Bench {
   private:
     static penstock::FqSizes sizes_of(std::map<std::string, std::uint64_t>& a) {
         return {static_cast<std::uint32_t>(a["queues"]), static_cast<std::uint32_t>(a["flows"]),
-                static_cast<std::uint32_t>(a["descriptors"]), static_cast<std::uint32_t>(a["age"]),
-                static_cast<std::uint32_t>(a["hosts"])};
+                static_cast<std::uint32_t>(a["descriptors"]), static_cast<std::uint32_t>(a["age"]), static_cast<std::uint32_t>(a["hosts"])};
     }
 
     static std::uint32_t width(std::uint64_t count) { return static_cast<std::uint32_t>(std::bit_width(count - 1)); }

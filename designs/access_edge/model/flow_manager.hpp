@@ -123,7 +123,8 @@ class FlowManager {
         if (packet.reason == 0) {
             if (!lanes_.enqueue_ready(packet.queue)) return;
             tags_[packet.descriptor] = packet.tag;
-            input_.enqueue = Fq::Enqueue{packet.queue, FqHashes::bucket(packet.hashes), {packet.descriptor, packet.length}, FqHashes::hosts(packet.hashes)};
+            input_.enqueue = Fq::Enqueue{
+                packet.queue, FqHashes::bucket(packet.hashes), {packet.descriptor, packet.length}, FqHashes::hosts(packet.hashes)};
             count(packet.queue, 1, packet.length);
             ++records_[packet.queue].queue.accepted_packets;
             records_[packet.queue].queue.accepted_bytes += packet.length;

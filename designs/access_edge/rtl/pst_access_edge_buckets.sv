@@ -85,6 +85,8 @@ module pst_access_edge_buckets
 
   localparam int unsigned HashWidth = Hosts ? $bits(hashes_t) : $bits(bucket_t);
   logic [HashWidth-1:0] waiting;
+  logic unused_hosts;
+  assign unused_hosts = ^hashes;
 
   pst_fifo #(
       .Width(HashWidth), .Depth(Frames)

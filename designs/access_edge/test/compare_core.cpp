@@ -223,7 +223,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_cfg_shaper_i = penstock::encode_shaper({setting.mantissa, setting.exponent, setting.burst});
             p.s_cfg_limit_packets_i = setting.limit_packets;
             p.s_cfg_limit_bytes_i = setting.limit_bytes;
-            if (Model::kFlows) p.s_cfg_quantum_i = static_cast<std::uint16_t>((below(4) ? 1 + below(3000) : 0) | (flows.host_bits ? below(4) << 14 : 0));
+            if (Model::kFlows)
+                p.s_cfg_quantum_i = static_cast<std::uint16_t>((below(4) ? 1 + below(3000) : 0) | (flows.host_bits ? below(4) << 14 : 0));
             p.s_cfg_aqm_i =
                 static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 | setting.aqm.word;
             offered = setting.aqm;
@@ -341,8 +342,9 @@ int main(int argc, char** argv) {
                     &sizes.guarantee_cycles) != 5)
         return std::puts("sizes of the hierarchy?"), 2;
     penstock::FlowSizes flows;
-    if (kind >= 10 && std::sscanf(last, "%u,%u,%u,%u,%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
-                                  &sizes.guarantee_cycles, &flows.flows, &flows.lanes, &flows.age_cycles, &flows.host_bits) != 9)
+    if (kind >= 10 &&
+        std::sscanf(last, "%u,%u,%u,%u,%u,%u,%u,%u,%u", &sizes.queues_per_subscriber, &sizes.nodes, &sizes.ports, &sizes.classes,
+                    &sizes.guarantee_cycles, &flows.flows, &flows.lanes, &flows.age_cycles, &flows.host_bits) != 9)
         return std::puts("sizes of the flow queues?"), 2;
     if (kind == 11 || kind == 13) flows.quantum = kMaxPacketBytes;
     const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
