@@ -353,11 +353,21 @@ def test_every_page_is_looked_at() -> None:
     assert {path for path in every if "<!-- figure" in path.read_text(encoding="utf-8")} <= listed and len(every) > len(listed)
 
 
-def test_a_bench_of_a_block_does_not_depend_on_designs() -> None:
-    """What a hierarchy has in it changes nothing in the memory's figures; a bench of a design may reach everything."""
-    assert sources._blocks_of("memory") == {"blocks/memory", "blocks/common"}
-    assert sources._blocks_of("skipfifo") == {"blocks/deadline", "blocks/memory", "blocks/stream", "blocks/common"}
-    assert sources._blocks_of("reconfigure") == sources._blocks_of("no such bench") == frozenset()
+def test_a_command_depends_on_what_it_reaches() -> None:
+    """What a hierarchy has in it changes nothing in the memory's figures or the deadline port's; a scenario, nothing in another's."""
+
+    def reached(command: str) -> set[str]:
+        return set(sources._rooms_of(sources._begin_of(command.split())))
+
+    port = {f"blocks/{name}" for name in ("common", "count", "deadline", "memory", "stream")} | {"designs/deadline_port"}
+    assert reached("bench memory") == {"blocks/memory", "blocks/common"}
+    assert reached("bench skipfifo") == {"blocks/deadline", "blocks/memory", "blocks/stream", "blocks/common"}
+    assert reached("run scenarios/deadline_64.yaml") == port | {"scenarios/deadline_64.yaml"}
+    home = reached("run scenarios/first_light.yaml")
+    assert {"blocks/hierarchy", "blocks/aqm", "designs/access_edge", "scenarios/captures/first_light.pcap"} <= home
+    assert not {"blocks/deadline", "scenarios/deadline_64.yaml"} & home
+    assert {"p4/router_codel.json", "designs/p4_switch", "scenarios/p4_codel.yaml"} <= reached("bench p4")
+    assert reached("paper massive-qos-queueing") == reached("bench no-such") == set()  # all may count
 
 
 def test_what_a_synthesis_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:

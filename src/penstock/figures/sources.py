@@ -14,10 +14,12 @@ from penstock.basics import tokens
 from penstock.command_line.options import parse_settings
 from penstock.paths import ROOT
 
-_ROOMS = ("blocks", "designs", "engine", "scenarios", "p4", "src/penstock/benches", "src/penstock/engine", "src/penstock/scenarios")
-_KINDS = {".sv", ".svh", ".cpp", ".hpp", ".h", ".py", ".yaml", ".json", ".p4", ".rdl", ".in"}
+_ALWAYS = ("engine", "src/penstock/benches", "src/penstock/engine", "src/penstock/scenarios")
+_ALL = (*_ALWAYS, "blocks", "designs", "scenarios", "p4")
+_KINDS = {".sv", ".svh", ".cpp", ".hpp", ".h", ".py", ".yaml", ".json", ".p4", ".rdl", ".in", ".pcap"}
 _NOT = {"test", "testing", "formal", "figures"}  # folders
 _NOT_NAMED = {"faults.yaml", "expected.yaml", "expected.json"}
+_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
 _STRUCT = re.compile(r"\btypedef (?:struct|union)\b[^{};]*\{[^{}]*\}\s*(?P<name>\w+)\s*;")
 
 
@@ -27,40 +29,69 @@ def digest(words: list[str]) -> str:
         return _of_synthesis(shlex.join(words))
     if words[0] == "board":
         return _of_board(words[1])
-    blocks = _blocks_of(words[1]) if words[0] == "bench" else set()
-    return _of_rooms([*(room for room in _ROOMS if room not in ("blocks", "designs")), *sorted(blocks)] if blocks else _ROOMS)
+    begin = _begin_of(words)
+    reached = _rooms_of(begin)
+    return _of_rooms((*_ALWAYS, *sorted(reached)) if any(room.startswith("blocks/") for room in reached) else _ALL)
 
 
 def _of_rooms(rooms: Collection[str]) -> str:
     files = [
         path
         for room in rooms
-        for path in (ROOT / room).rglob("*")
+        for path in ((ROOT / room).rglob("*") if (ROOT / room).is_dir() else [ROOT / room])
         if path.suffix in _KINDS and path.name not in _NOT_NAMED and not _NOT & set(path.relative_to(ROOT).parts)
     ]
     return tokens.digest_of([path for path in files if path.is_file()], ROOT)
 
 
+def _begin_of(words: list[str]) -> tuple[str, ...]:
+    """Return the files and folders from which the sources of a bench or a scenario's run are found; none for another command."""
+    from penstock.designs import design as designs
+
+    if words[0] == "bench":
+        of_block = f"src/penstock/benches/bench_{words[1]}.py"
+        if (ROOT / of_block).is_file():
+            return (of_block,)
+        return tuple(f"designs/{name}" for name in designs.names() if words[1] in designs.load(name).benches())
+    if words[0] == "run":
+        from penstock.scenarios import device, scenario
+
+        settings = [value for option, value in zip(words, words[1:], strict=False) if option == "--set"]
+        document = scenario.open_file(ROOT / words[1], settings)
+        return words[1], f"designs/{device.design_of(document).name}", *(path for text in settings for path in _PATH.findall(text))
+    return ()
+
+
 @functools.cache
-def _blocks_of(bench: str) -> frozenset[str]:
-    """Return the folders of the blocks that a bench of a block reaches; none for one of a design, which may reach everything."""
+def _rooms_of(begin: tuple[str, ...]) -> frozenset[str]:
+    """Return the blocks and designs that `begin` reaches, as folders, and the scenarios and programs, as files."""
     from penstock.graph.project import Project
     from penstock.graph.uses import Uses
 
-    place = f"src/penstock/benches/bench_{bench}.py"
     project = Project(ROOT)
-    uses, found, waiting = Uses(project), set[str](), [place] if place in project.known else []
+    uses, found = Uses(project), set[str]()
+    of_block = any(place.startswith("src/") for place in begin)
+    waiting = [file for place in begin for file in project.files if file == place or file.startswith(f"{place}/")]
     while waiting:
         file = waiting.pop()
-        if file not in found:
-            found.add(file)
+        if file in found or _NOT & set(file.split("/")):
+            continue
+        found.add(file)
+        if of_block or file.startswith(("blocks/", "designs/")):  # the workbench may load any design
             waiting += uses.of(file)
-            if file.startswith("blocks/"):  # a bench may name a module of the block that no other one has in it
-                waiting += [other for other in project.files if other.startswith(f"{_block(file)}/rtl/")]
-    return frozenset(_block(file) for file in found if file.startswith("blocks/"))
+        if file.startswith("blocks/"):  # a bench may name a module of the block that no other one has in it
+            waiting += [other for other in project.files if other.startswith(f"{_folder(file)}/rtl/")]
+        if file.startswith("scenarios/") and file.endswith(".yaml"):
+            named = (project.found(word, "scenarios") for word in _PATH.findall(project.text(file)))
+            waiting += [other for other in named if other]
+    return frozenset(
+        _folder(file) if file.startswith(("blocks/", "designs/")) else file
+        for file in found
+        if file.startswith(("blocks/", "designs/", "scenarios/", "p4/"))
+    )
 
 
-def _block(file: str) -> str:
+def _folder(file: str) -> str:
     return "/".join(file.split("/")[:2])
 
 
