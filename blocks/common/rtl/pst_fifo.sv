@@ -12,6 +12,7 @@ module pst_fifo #(
     parameter int unsigned Depth = 2,   // words, >= 1, any number
     parameter bit RegisterOutput = 1'b0,
     parameter bit ReadyOnPop = 1'b0,
+    parameter string Style = "auto",    // see pst_ram_1r1w; in block RAM the next address and a bypass of the new word are long paths
     localparam int unsigned LevelWidth = $clog2(Depth + 1)
 ) (
     input  logic                  clk_i,
@@ -35,7 +36,7 @@ module pst_fifo #(
   localparam int unsigned AddrWidth = Depth > 1 ? $clog2(Depth) : 1;
   localparam logic [AddrWidth-1:0] LastAddr = AddrWidth'(Depth - 1);
 
-  logic [Width-1:0] mem[Depth];
+  (* ram_style = Style *) logic [Width-1:0] mem[Depth];
   logic [AddrWidth-1:0] waddr_q, raddr_q;
   logic [LevelWidth-1:0] level_d, level_q;
   logic push, pop, valid_q;
