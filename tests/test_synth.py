@@ -1,8 +1,11 @@
 """`synth` on a tiny module: known cells come out, settings arrive in the hardware, wrong names are said in one sentence."""
 
+import dataclasses
 import itertools
 import json
 import statistics
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,27 @@ def test_place_and_route_gives_a_frequency_for_each_seed(capsys: pytest.CaptureF
     result = area(capsys, "pst_skid_buffer", "--set", "width=4", "--target", "ecp5", "--seeds", "2")
     assert len(result["fmax_mhz"]) == 2
     assert all(50 < speed < 1000 for speed in result["fmax_mhz"])
+
+
+def test_seeds_are_placed_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its own speed, whichever ends first; one that fails ends the others and is told of."""
+    both = threading.Barrier(2, timeout=30)
+
+    def tool(command: list[str], *_: object) -> None:
+        seed = int(command[command.index("--seed") + 1])
+        both.wait()
+        if seed == 4:
+            raise synth.SynthesisError("nothing fits")
+        time.sleep(0.3 / seed)
+        (tmp_path / f"seed{seed}.json").write_text(json.dumps({"fmax": {"clk_i": {"achieved": 100.0 + seed}}}))
+
+    monkeypatch.setattr(synth, "_tool", tool)
+    monkeypatch.setattr(synth, "HERE", tmp_path)
+    monkeypatch.setattr(synth.os, "sched_getaffinity", lambda _: {0, 1})
+    job = synth.Job("pst_fifo", [], {}, "ecp5", [1, 2])
+    assert synth._place(job, tmp_path, lambda _: None) == {"fmax_mhz": [101.0, 102.0]}
+    with pytest.raises(synth.SynthesisError, match="nothing fits"):
+        synth._place(dataclasses.replace(job, seeds=[3, 4]), tmp_path, lambda _: None)
 
 
 def test_the_weight_of_time_is_that_of_what_is_expected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +177,7 @@ def test_names() -> None:
     assert library.main_module("access_edge_core") == "pst_access_edge_core"
     assert library.main_module("pst_fifo") == "pst_fifo"
     assert library.sources_of("pst_access_edge_core")[0].stem == "pst_pkg"
-    assert set(library.parameters_of("pst_fifo")) == {"Width", "Depth", "RegisterOutput", "ReadyOnPop"}
+    assert set(library.parameters_of("pst_fifo")) == {"Width", "Depth", "RegisterOutput", "ReadyOnPop", "Style"}
     with pytest.raises(UserError):
         library.main_module("nonsense")
 

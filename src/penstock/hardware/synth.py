@@ -5,11 +5,13 @@ Targets: `xcup` (Xilinx UltraScale+; area only, no open place and route) and `ec
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,7 @@ NUMBERED = {"0": "none", "1": "codel", "2": "pie"}  # AQMs went by these numbers
 HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
 DEEP_YOSYS = [sys.executable, "-P", str(Path(__file__).with_name("deep_yosys.py"))]
 TIMING_WEIGHT = 10  # what time counts against the length of all wires when cells are placed; nextpnr's own
+MOST_AT_A_TIME = 4  # placements; each takes up to 0.7 GB of memory
 
 # What each figure counts, by target.
 UNITS = {
@@ -186,19 +189,32 @@ def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, i
 
 
 def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
-    here = folder.relative_to(HERE)
-    speeds: list[float] = []
-    longest: list[list[dict[str, Any]]] = []
-    for seed in job.seeds:
+    """Place and route with each seed, as many at a time as there are cores."""
+
+    def one(seed: int) -> tuple[float, list[dict[str, Any]]]:
         report, delays = folder / f"seed{seed}.json", folder / f"seed{seed}.sdf"
-        command = synth_flow.place(here, seed, job.timing_weight, delays.name if job.paths else None)
+        command = synth_flow.place(folder.relative_to(HERE), seed, job.timing_weight, delays.name if job.paths else None)
         _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", _before(f"seed {seed}: ", progress))
-        speeds += [round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)]
-        if job.paths:
-            progress(f"seed {seed}: longest paths")
-            longest.append([group.figures() for group in timing_paths.longest(delays, job.paths)])
-            delays.unlink()  # as large as the netlist
-    return {"fmax_mhz": speeds, **({"paths": longest} if job.paths else {})}
+        speed = round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)
+        if not job.paths:
+            return speed, []
+        progress(f"seed {seed}: longest paths")
+        longest = [group.figures() for group in timing_paths.longest(delays, job.paths)]
+        delays.unlink()  # as large as the netlist
+        return speed, longest
+
+    try:
+        with ThreadPoolExecutor(min(MOST_AT_A_TIME, len(os.sched_getaffinity(0)))) as pool:
+            calls = [pool.submit(one, seed) for seed in job.seeds]
+            try:
+                found = [call.result() for call in calls]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                children.end_all()
+                raise
+    finally:
+        children.begin_again()
+    return {"fmax_mhz": [speed for speed, _ in found], **({"paths": [longest for _, longest in found]} if job.paths else {})}
 
 
 def _yosys_stage(log: str) -> str:
