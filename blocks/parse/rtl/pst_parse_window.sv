@@ -26,29 +26,29 @@ module pst_parse_window
   localparam int unsigned IndexWidth = Beats > 1 ? $clog2(Beats) : 1;
 
   logic [Beats-1:0][DataBytes-1:0][7:0] window_q;
-  logic [IndexWidth-1:0] index_q;       // of the next beat in the window
-  logic over_q;                         // the frame's window is full
+  logic [Beats-1:0] place_q;            // of the next beat in the window, as one bit that is set; none: the window is full
+  logic [IndexWidth-1:0] index_q;       // the same as a number; of a full window the last one
   logic valid_q, fills;
   logic [LeftWidth-1:0] bytes, left_q;
 
   always_comb begin
     bytes = '0;
     for (int unsigned i = 0; i < DataBytes; i++) if (beat_keep_i[i]) bytes = LeftWidth'(i + 1);
-    fills = index_q == IndexWidth'(Beats - 1);
+    fills = place_q[Beats-1];
   end
 
   always_ff @(posedge clk_i) begin
-    valid_q <= beat_valid_i && !over_q && (beat_last_i || fills);
+    valid_q <= beat_valid_i && place_q != '0 && (beat_last_i || fills);
     if (beat_valid_i) begin
-      for (int unsigned i = 0; i < Beats; i++) if (!over_q && index_q == IndexWidth'(i)) window_q[i] <= beat_data_i;
+      for (int unsigned i = 0; i < Beats; i++) if (place_q[i]) window_q[i] <= beat_data_i;
       left_q  <= beat_last_i ? LeftWidth'(32'(index_q) * DataBytes) + bytes : '1;
-      index_q <= beat_last_i ? '0 : fills ? index_q : index_q + 1'b1;
-      over_q  <= !beat_last_i && (over_q || fills);
+      place_q <= beat_last_i ? Beats'(1) : place_q << 1;
+      index_q <= beat_last_i ? '0 : index_q == IndexWidth'(Beats - 1) ? index_q : index_q + 1'b1;
     end
     if (rst_i) begin
       valid_q <= 1'b0;
+      place_q <= Beats'(1);
       index_q <= '0;
-      over_q  <= 1'b0;
     end
   end
 
@@ -61,7 +61,8 @@ module pst_parse_window
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_index_in_range : assert (32'(index_q) < Beats);
-      if (over_q) a_full_at_the_last_beat : assert (fills);
+      if (beat_valid_i && place_q != '0) a_place_is_the_index : assert (place_q == Beats'(1) << index_q);
+      if (beat_valid_i && place_q == '0) a_full_at_the_last_beat : assert (index_q == IndexWidth'(Beats - 1));
     end
   end
 `endif

@@ -283,18 +283,18 @@ async def every_queue(dut) -> None:
 
 @cocotb.test()
 async def full_rate(dut) -> None:
-    """Frames of a beat each never wait while the output is taken."""
+    """Frames of a beat each, and frames that outlast the window, never wait while the output is taken."""
     rng = random.Random(testkit.seed())
     Clock(dut.clk_i, 10, unit="ns").start()
     bench = Bench(dut, rng, 1.0, 1.0)
     bench.lined, bench.latencies = deque(), []
     await bench.start()
-    for _ in range(300):
-        bench.draw(bench.width)
+    for beats in [1] * 300 + [60] * 5:
+        bench.draw(beats * bench.width)
     began = bench.cycle_now
     while bench.beats or bench.frames or bench.offered:
         await bench.cycle()
-    assert bench.cycle_now - began <= 300 + 40 + bench.headers, "the input waited"
+    assert bench.cycle_now - began <= 300 + 5 * 60 + 40 + bench.headers, "the input waited"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ async def full_rate(dut) -> None:
         pytest.param({"Entries": 64, "DataBytes": 16, "Profiles": 3, "ExtensionHeaders": 4}, marks=pytest.mark.slow),
         {"Entries": 64, "DataBytes": 32, "PrefixLevels": 4},
         pytest.param({"Entries": 64, "DataBytes": 64, "PrefixLevels": 2, "Profiles": 4}, marks=pytest.mark.slow),
-        {"Entries": 256, "DataBytes": 8, "SplitStages": 1, "WindowBytes": 104, "ExtensionHeaders": 0},
+        {"Entries": 256, "DataBytes": 8, "SplitStages": 1, "WindowBytes": 104, "ExtensionHeaders": 0, "WaitBeats": 48},
         pytest.param({"Entries": 64, "DataBytes": 64, "PrefixLevels": 5, "SplitStages": 1}, marks=pytest.mark.slow),
     ],
     ids=["64-byte-beats", "16-byte-beats", "prefixes", "few-prefixes", "split-8-byte-beats", "split-prefixes"],
