@@ -797,6 +797,8 @@ module pst_fair_lists_proof
           a_walk5_list : assert (list_of(p5, u_dut.p5_walk_q.cls) == pending_list_q[p5] && u_dut.p5_walk_q.side == pending_side_q[p5]);
         if (u_dut.p5_walk_q.links != part_t'(1) || pending_q[p5]) a_walk5_link : assert (u_dut.link_r == next[p5]);
       end
+      a_walk5_goes_on : assert (u_dut.p5_more_q == walk5_more
+              && u_dut.p5_ends_q == (u_dut.p5_walk_q.valid && !walk5_more && u_dut.p5_walk_q.rest != '0));
       a_walk4_given : assert (u_dut.p4_given_q == u_dut.p4_walk_q.valid && (!u_dut.p4_given_q || p_look == p4));
       // the classes that waited when the last queue of a batch left its list
       if (u_dut.p4_walk_q.valid && pick_q[p4].rest && u_dut.p4_walk_q.links == part_t'(1)) begin

@@ -294,7 +294,7 @@ module pst_gate_proof
   always_comb begin
     floor      = {own4_q - tolerance(read4_q), 16'b0};
     charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment4);
-    early      = $signed(own4_q - stamp_q[p4][16+:TimeWidth]) < 0 || (own4_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
+    early      = $signed({own4_q, 16'b0} - stamp_q[p4]) < 0;
     shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0 && !behind4_q;
     old4       = op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (own4_q - OldAge[TimeWidth+15:16])) < 0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
@@ -603,13 +603,18 @@ module pst_gate_proof
           `PLACES(u_dut.u_cfg.u_ram.mem[p] == cfg_q[p] && u_dut.u_closed.u_ram.mem[p][0] == closed[p] && 32'(cfg_q[p].burst) < MaxBurst);
         end
       end
-      if (u_dut.c_valid_q[5]) `PLACES(u_dut.c5_state_q == {stamp_q[u_dut.c_parent_q[5]], count_q[u_dut.c_parent_q[5]]});
+      if (u_dut.c_valid_q[5]) begin
+        `PLACES(u_dut.c5_state_q == {stamp_q[u_dut.c_parent_q[5]], count_q[u_dut.c_parent_q[5]]});
+        `PLACES(u_dut.c5_none_q == (count_q[u_dut.c_parent_q[5]] == '0));
+      end
       if (u_dut.c_valid_q[6] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == u_dut.c_parent_q[6])) begin
         `PLACES(u_dut.c6_state_q == {stamp_q[u_dut.c_parent_q[6]], count_q[u_dut.c_parent_q[6]]});
+        `PLACES(u_dut.c6_none_q == (count_q[u_dut.c_parent_q[6]] == '0));
       end
       if (u_dut.c_valid_q[7] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == u_dut.c_parent_q[7])
           && !(u_dut.c_valid_q[6] && u_dut.c_parent_q[6] == u_dut.c_parent_q[7])) begin
         `PLACES(u_dut.c7_state_q == {stamp_q[u_dut.c_parent_q[7]], count_q[u_dut.c_parent_q[7]]});
+        `PLACES(u_dut.c7_none_q == (count_q[u_dut.c_parent_q[7]] == '0));
       end
       `PLACES(!u_dut.c5_place_q || u_dut.c_valid_q[5]);
       if (u_dut.c_valid_q[2] && !ahead2) begin
@@ -618,7 +623,9 @@ module pst_gate_proof
       if (u_dut.c_valid_q[3] && !ahead3) `PLACES(u_dut.c3_ram == {stamp_q[u_dut.c_parent_q[3]], count_q[u_dut.c_parent_q[3]]});
       if (op4) begin
         `PLACES(u_dut.hit1_q == (u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == p4));
-        if (!u_dut.hit1_q) `PLACES(u_dut.c4_base_q == {stamp_q[p4], count_q[p4]});
+        if (!u_dut.hit1_q) begin
+          `PLACES(u_dut.c4_base_q == {stamp_q[p4], count_q[p4]} && u_dut.c4_base_none_q == (count_q[p4] == '0));
+        end
       end
 
       // the parents' own clocks: in the memories, and read

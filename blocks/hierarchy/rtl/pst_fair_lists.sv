@@ -185,7 +185,7 @@ module pst_fair_lists
 
   op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   walk_t p3_walk, p4_walk_q, p5_walk_q, p5_next;
-  logic p1_pick_q, p3_pick_q, p3_side_q, p3_none_q, p5_more, p5_ends, p5_continues;
+  logic p1_pick_q, p3_pick_q, p3_side_q, p3_none_q, p5_more_q, p5_ends_q, p5_continues;
   number_t p3_number_q, p5_wanted, pick_wanted;
   total_t p3_rest;
   logic p3_same;
@@ -433,9 +433,11 @@ module pst_fair_lists
     p3_held_q   <= p2_held;
     p3_own_q    <= !p2_lists.nonempty[p2_lists.round[0]];
     p3_round_q  <= p2_new.round;
-    p4_walk_q   <= p5_more ? p5_next : p3_walk;
+    p4_walk_q   <= p5_more_q ? p5_next : p3_walk;
     p5_walk_q   <= p4_walk_q;
     p5_walk_q.clear <= p4_clear;
+    p5_more_q   <= p4_walk_q.valid && p4_walk_q.links != number_t'(1);
+    p5_ends_q   <= p4_walk_q.valid && p4_walk_q.links == number_t'(1) && p4_walk_q.rest != '0;
     if (rst_i) begin
       p1_q.valid <= 1'b0;
       p1_pick_q  <= 1'b0;
@@ -445,6 +447,8 @@ module pst_fair_lists
       p3_pick_q  <= 1'b0;
       p4_walk_q.valid <= 1'b0;
       p5_walk_q.valid <= 1'b0;
+      p5_more_q       <= 1'b0;
+      p5_ends_q       <= 1'b0;
     end
   end
 
@@ -566,17 +570,15 @@ module pst_fair_lists
   end
 
   always_comb begin
-    p5_more       = p5_walk_q.valid && p5_walk_q.links != number_t'(1);
-    p5_ends       = p5_walk_q.valid && p5_walk_q.links == number_t'(1) && p5_walk_q.rest != '0;
-    p5_continues  = p5_ends && (p5_walk_q.clear || p5_walk_q.same);
+    p5_continues  = p5_ends_q && (p5_walk_q.clear || p5_walk_q.same);
     p5_next       = p5_walk_q;
     p5_next.links = p5_walk_q.links - 1'b1;
     p3_walk       = '{
         valid: p3_pick_q, parent: p3_q.parent, cls: p3_q.cls, side: p3_side_q, round: p3_round_q, links: p3_number_q, head: p3_left_q,
         rest: p3_rest, same: p3_same, clear: p3_q.clear
     };
-    p3_walk_parent = p5_more ? p5_walk_q.parent : p3_q.parent;
-    p3_given      = p5_more ? link_r : p3_picked_q;
+    p3_walk_parent = p5_more_q ? p5_walk_q.parent : p3_q.parent;
+    p3_given      = p5_more_q ? link_r : p3_picked_q;
     head_op       = '{
         valid: 1'b1, op: OpHead, parent: p5_walk_q.parent, cls: p5_walk_q.cls, queue_id: link_r, round: round_t'(p5_walk_q.side),
         default: '0
@@ -601,8 +603,8 @@ module pst_fair_lists
     p3_link_we_q    <= link_we;
     p3_link_waddr_q <= link_waddr;
     p3_link_wdata_q <= link_wdata;
-    p4_given_q      <= (p3_pick_q || p5_more) && !rst_i;
-    p4_pick_q       <= p5_more ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, cls: p5_walk_q.cls,
+    p4_given_q      <= (p3_pick_q || p5_more_q) && !rst_i;
+    p4_pick_q       <= p5_more_q ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, cls: p5_walk_q.cls,
                                    none: 1'b0, held: 1'b0, own: 1'b0, last: p5_walk_q.links == number_t'(2)}
                                : '{parent: p3_q.parent, round: p3_round_q, cls: p3_q.cls,
                                    none: p3_none_q, held: p3_held_q, own: p3_own_q, last: p3_number_q == number_t'(1)};
@@ -631,7 +633,7 @@ module pst_fair_lists
       .Width($bits(op_t)), .Depth(PickDepth)
   ) u_head (
       .clk_i, .rst_i,
-      .s_valid_i(p5_walk_q.valid && p5_walk_q.head && !p5_more), .s_ready_o(unused_head_ready), .s_data_i(head_op),
+      .s_valid_i(p5_walk_q.valid && p5_walk_q.head && !p5_more_q), .s_ready_o(unused_head_ready), .s_data_i(head_op),
       .m_valid_o(head_valid), .m_ready_i(head_take), .m_data_o(head_fifo),
       .level_o(unused_head_level)
   );
@@ -647,7 +649,7 @@ module pst_fair_lists
   );
 
   pst_fifo #(
-      .Width($bits(pick_t) + QueueIdWidth + $bits(patience_t)), .Depth(OutDepth)
+      .Width($bits(pick_t) + QueueIdWidth + $bits(patience_t)), .Depth(OutDepth), .Style("distributed")
   ) u_out (
       .clk_i, .rst_i,
       .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick, m_look_hold_i, m_look_queue_i}),
@@ -673,14 +675,14 @@ module pst_fair_lists
       if (p2_q.valid && p2_q.op == OpHead && hit1_q) a_no_head_behind_a_pick : assert (p3_q.op != OpPick)
         else $error("a next head follows a pick at once");
       if (look2_q) a_pick_fifo_has_room : assert (unused_pick_ready) else $error("pick FIFO overflows");
-      if (p5_walk_q.valid && p5_walk_q.head && !p5_more) a_head_fifo_has_room : assert (unused_head_ready)
+      if (p5_walk_q.valid && p5_walk_q.head && !p5_more_q) a_head_fifo_has_room : assert (unused_head_ready)
         else $error("head FIFO overflows");
       if (p5_continues) begin
         a_rest_fifo_has_room : assert (rest_ready) else $error("FIFO of batches that continue overflows");
         a_rest_finds_a_class : assert (p5_mask != '0) else $error("a batch of parent %0d continues, where none waits", p5_walk_q.parent);
       end
       if (p4_given_q) a_out_fifo_has_room : assert (unused_out_ready) else $error("output FIFO overflows");
-      a_pick_meets_no_train : assert (!(p3_pick_q && p5_more)) else $error("a pick meets a batch");
+      a_pick_meets_no_train : assert (!(p3_pick_q && p5_more_q)) else $error("a pick meets a batch");
       if (s_append_valid_i) a_class_in_range : assert (int'(s_append_class_i) < Classes)
         else $error("class %0d of %0d", s_append_class_i, Classes);
     end

@@ -147,7 +147,9 @@ module pst_gate
   logic [IncrementWidth-1:0] c4_increment;
   state_t c3_ram, c3_state, c4_base_q, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
   stamp_t c4_from_floor, c4_sum;
-  logic c4_early, c4_below, c4_none, c4_charge, c4_place, c5_place_q;
+  logic c4_early, c4_below, c4_last, c4_charge, c4_place, c5_place_q;
+  // No queue waits: kept beside each state, so that no count is compared in front of the decision.
+  logic c3_none, c4_none, c4_base_none_q, c4_new_none, c5_none_q, c6_none_q, c7_none_q;
   cycle_t c4_base_cycle, c5_cycle, c5_hold, c5_hold_now;    // c5_hold_now: by now_i
 
   assign c2_tolerance = c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
@@ -191,9 +193,19 @@ module pst_gate
 
   always_comb begin
     c3_state = c3_ram;
-    if (c_valid_q[7] && c_parent_q[7] == c_parent_q[3]) c3_state = c7_state_q;
-    if (c_valid_q[6] && c_parent_q[6] == c_parent_q[3]) c3_state = c6_state_q;
-    if (c_valid_q[5] && c_parent_q[5] == c_parent_q[3]) c3_state = c5_state_q;
+    c3_none  = c3_ram.count == '0;
+    if (c_valid_q[7] && c_parent_q[7] == c_parent_q[3]) begin
+      c3_state = c7_state_q;
+      c3_none  = c7_none_q;
+    end
+    if (c_valid_q[6] && c_parent_q[6] == c_parent_q[3]) begin
+      c3_state = c6_state_q;
+      c3_none  = c6_none_q;
+    end
+    if (c_valid_q[5] && c_parent_q[5] == c_parent_q[3]) begin
+      c3_state = c5_state_q;
+      c3_none  = c5_none_q;
+    end
   end
 
   // --- cycle 4: decide
@@ -202,9 +214,9 @@ module pst_gate
     return $signed(a - b) < 0;
   endfunction
 
-  // A time to come.
+  // A time to come. One carry chain with the fraction: an equality beside it would be five LUTs in a row in front of the decision.
   function automatic logic early(stamp_t stamp, cycle_t now);
-    return earlier(now, stamp[TimeWidth+15:16]) || (now == stamp[TimeWidth+15:16] && stamp[15:0] != '0);
+    return $signed({now, 16'b0} - stamp) < 0;
   endfunction
 
   function automatic hold_t hold_of(logic [27:0] made_up);
@@ -221,25 +233,29 @@ module pst_gate
     c4_sum        = c4_state.stamp + stamp_t'(c4_increment);
     c4_below      = hit1_q ? earlier(c5_cycle, c4_floor_q) : earlier(c4_base_cycle, c4_floor_q);
     c4_early      = hit1_q ? early(c5_state_q.stamp, c4_clock_q) : early(c4_base_q.stamp, c4_clock_q);
-    c4_none       = hit1_q ? c5_state_q.count == '0 : c4_base_q.count == '0;
+    c4_none       = hit1_q ? c5_none_q : c4_base_none_q;
+    c4_last       = c4_state.count == CountWidth'(1);
 
     pass_o    = 1'b0;
     wait_o    = 1'b0;
     c4_place  = 1'b0;
     c4_charge = 1'b0;
-    c4_new    = c4_state;
+    c4_new      = c4_state;
+    c4_new_none = c4_none;
     case (s_op_i)
       GateAsk: begin
         pass_o = !c4_early && !c4_closed_q && c4_none;
         wait_o = !pass_o;
         if (wait_o) c4_new.count = c4_state.count + 1'b1;
-        c4_charge = pass_o;
-        c4_place  = wait_o && c4_none;
+        c4_new_none = pass_o;
+        c4_charge   = pass_o;
+        c4_place    = wait_o && c4_none;
       end
       GateLeave: begin
         c4_new.count = c4_state.count - 1'b1;
+        c4_new_none  = c4_last;
         c4_charge    = 1'b1;
-        c4_place     = s_op_last_i && c4_state.count != CountWidth'(1);
+        c4_place     = s_op_last_i && !c4_last;
       end
       GateAgain: c4_place = s_op_last_i;
       GateWalk: c4_charge = c4_below;
@@ -278,10 +294,14 @@ module pst_gate
     c5_behind_q    <= now_i - c4_clock_q - 1'b1;
     hit1_q         <= c_valid_q[4] && c_parent_q[4] == c_parent_q[3];
 
-    c4_base_q  <= c3_state;
-    c5_state_q <= c4_new;
-    c6_state_q <= c5_state_q;
-    c7_state_q <= c6_state_q;
+    c4_base_q      <= c3_state;
+    c4_base_none_q <= c3_none;
+    c5_state_q     <= c4_new;
+    c5_none_q      <= c4_new_none;
+    c6_state_q     <= c5_state_q;
+    c6_none_q      <= c5_none_q;
+    c7_state_q     <= c6_state_q;
+    c7_none_q      <= c6_none_q;
     c5_place_q <= c_valid_q[4] && c4_place;
     if (s_op_valid_i && s_op_walk_i) walk_parent_q <= walk_parent_q == parent_t'(Parents - 1) ? '0 : walk_parent_q + 1'b1;
     if (rst_i) begin
@@ -447,6 +467,7 @@ module pst_gate
   // --- due: is it time, is the gate open? And how long a batch?
 
   cycle_t d2_hold, d2_hold_now;    // d2_hold_now: by now_i
+  cycle_t d2_sum, d2_carry, d2_ahead;    // d2_ahead: d2_hold_now - now_i, of a clock that does not stand
   hold_t d2_holds;
   clock_t d2_clock;
   logic due_push, unused_due_ready;
@@ -454,7 +475,11 @@ module pst_gate
   assign wheel_ready = int'(due_level) <= DueDepth - 4 && int'(back_level) <= DueDepth - 4;
   // A clock that stands is that of a gate which has just opened: it goes on in a moment.
   assign d2_hold_now = d2_clock.stands ? now_i : d2_hold + d2_clock.word;
-  assign d2_early    = $signed(d2_hold_now - now_i) >= 0;
+  // Three numbers are reduced to two before they are added: one carry chain in front of where the parent goes.
+  assign d2_sum   = d2_hold ^ d2_clock.word ^ ~now_i;
+  assign d2_carry = cycle_t'(((d2_hold & d2_clock.word) | ((d2_hold | d2_clock.word) & ~now_i)) << 1) | cycle_t'(1);
+  assign d2_ahead = d2_sum + d2_carry;
+  assign d2_early = d2_clock.stands || $signed(d2_ahead) >= 0;
   assign back_push   = d2_valid_q && !d2_closed && d2_early;
   assign due_push    = d2_valid_q && !d2_closed && !d2_early;
 
@@ -522,7 +547,7 @@ module pst_gate
     return |(cycles >> LateWidth) ? '1 : late_t'(cycles);
   endfunction
 
-  cycle_t d2_late;
+  cycle_t d2_late;    // modulo 2^TimeWidth
   late_t d3_late_q;
   cycle_t d3_whole_q;
   hold_t d3_holds_q;
@@ -530,7 +555,7 @@ module pst_gate
   train_t d3_train;
   logic [$clog2(DueDepth+2)-1:0] unused_train_level;
 
-  assign d2_late = now_i - d2_hold_now - 1'b1;    // modulo 2^TimeWidth
+  assign d2_late = ~d2_ahead;
 
   always_ff @(posedge clk_i) begin
     d3_push_q <= due_push;
@@ -568,8 +593,10 @@ module pst_gate
 
     // log2 of the longest batch whose last packet is not early, were all before it of the largest size.
     function automatic train_t longest(logic [SpanWidth-1:0] span, late_t late);
+      logic [LateWidth:0] next;    // (2^k - 1) * span <= late, and one more of both: it is added once, not subtracted from each
+      next    = (LateWidth + 1)'(late) + (LateWidth + 1)'(span);
       longest = '0;
-      for (int k = 1; k <= int'(TrainLog); k++) if ((late_t'(span) << k) - late_t'(span) <= late) longest = train_t'(k);
+      for (int k = 1; k <= int'(TrainLog); k++) if ((LateWidth + 1)'(span) <= next >> k) longest = train_t'(k);
     endfunction
 
     localparam int unsigned ScaleShift = 31 - LenWidth;
