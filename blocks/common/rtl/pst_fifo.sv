@@ -12,7 +12,7 @@ module pst_fifo #(
     parameter int unsigned Depth = 2,   // words, >= 1, any number
     parameter bit RegisterOutput = 1'b0,
     parameter bit ReadyOnPop = 1'b0,
-    parameter string Style = "auto",    // see pst_ram_1r1w; in block RAM the next address and a bypass of the new word are long paths
+    parameter string Style = "auto",    // see pst_ram_1r1w; block RAM answers late on ECP5: "distributed" is shorter
     localparam int unsigned LevelWidth = $clog2(Depth + 1)
 ) (
     input  logic                  clk_i,

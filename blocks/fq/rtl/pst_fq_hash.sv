@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The bucket of a packet's flow, and its hosts: a keyed hash of addresses, protocol and ports (or SPI); of MAC addresses and EtherType without IP.
 //
-// A host is the exclusive sum of the words of an address alone.
+// A host is the XOR of the words of an address alone.
 //
 // Simple tabulation (Zobrist 1970; Patrascu and Thorup, 2012): an exclusive sum of random words, which chunks of six bits of the key choose.
 //
