@@ -15,6 +15,7 @@ from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.contract_numbers import contract
 from penstock.paths import BLOCKS, BUILD
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, run_module, seed, start, watch_held
@@ -22,6 +23,8 @@ from penstock.testing.testkit import Stream, run_module, seed, start, watch_held
 sys.path.insert(0, str(BLOCKS / "memory" / "test"))  # the AXI4 memories of the memory block's tests
 
 CONFIG = configs.load("tiny_16")
+# Generated from the SystemRDL: software and hardware must answer with the same number.
+MAP_VERSION = contract()["registers"]["version"]["fields"]["value"][2]
 BESIDE = configs.load("tiny_tdest_16")  # the same but for the queue id
 REASONS = {name: code for code, name in registers.DROP_REASONS.items()} | {"passed": 0}
 PREFIX_BYTES = 4
@@ -295,7 +298,7 @@ async def identity(dut) -> None:
     await offered
     await bench.empty()
     expected = {
-        "type": 0x50535401, "version": 0x0001000F, "queues": 16, "descriptors": 64, "memories": 2, "max_frame_bytes": 1522,
+        "type": 0x50535401, "version": MAP_VERSION, "queues": 16, "descriptors": 64, "memories": 2, "max_frame_bytes": 1522,
         "clock_hz": 220_000_000, "features": 1, "next": 0, "status": 1,
     }  # fmt: skip
     for name, value in expected.items():
