@@ -256,13 +256,35 @@ def test_what_is_kept_is_known_until_a_source_or_a_key_changes(monkeypatch: pyte
     monkeypatch.setattr(measure, "run", lambda row: Measured({"speed": 3}))
     assert measure.known(row) is None
     measure.measure([row], 1, lambda command, done: None, {})
-    assert measure.known(row) == Measured({"speed": 3})
+    assert measure.known(row) == Measured({"speed": 3}, sources=sources.brief("the same"))
     assert measure.known(Row("bench a", ["speed", "more"])) is None
     monkeypatch.setattr(sources, "digest", lambda words: "another")
     assert measure.known(row) is None
     monkeypatch.setattr(sources, "digest", lambda words: "the same")
     next(cache.root().glob("facts/figures/*/*.json")).write_text("{")
     assert measure.known(row) is None
+
+
+def test_a_result_of_the_same_sources_is_taken_as_it_is_on_any_machine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the cheapest, which are measured each time; nor after a source changed; nor with --again."""
+    work = Work(None, root=root)
+    (file,) = work.files.values()
+    for measured in file.values():
+        measured.sources = sources.brief("the same")
+    results.write(root / "docs/figures/small.json", file)
+    cheap = check.quick(work.rows, file)
+    assert len(cheap) == 7
+    monkeypatch.setattr(check, "quick", lambda rows, measured: cheap[:2])
+
+    bench = Bench()
+    report = Work(None, root=root).compare(bench, slow=True)
+    assert not report["red"] and sorted(bench.ran) == sorted(cheap[:2]) and len(report["known"]) == 5
+    again = Bench()
+    assert not Work(None, again=True, root=root).compare(again, slow=True)["red"] and len(again.ran) == 7
+    monkeypatch.setattr(sources, "digest", lambda words: "another")
+    drifted = Bench()
+    drifted.drift = {"wait": 7}
+    assert Work(None, root=root).compare(drifted, slow=True)["red"] and len(drifted.ran) == 7
 
 
 def test_what_is_measured_while_a_source_is_edited_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ def figures(
         str | None, typer.Argument(metavar="[NAME]", help="A topic (core), or one of its tables (core.rates); all unless given.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Measure again what takes seconds, write nothing, and compare.")] = False,
-    slow: Annotated[bool, typer.Option("--slow", help="With --check: measure all others, too (hours).")] = False,
+    slow: Annotated[bool, typer.Option("--slow", help="With --check: also all whose sources have changed (hours).")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also measure what was measured with the same sources.")] = False,
     missing: Annotated[bool, typer.Option("--missing", help="Only measure what has no result yet.")] = False,
     only_list: Annotated[bool, typer.Option("--list", help="Only say which there are, and how long they take.")] = False,

@@ -1,7 +1,7 @@
 """Runs commands and keeps what they gave: each in a process of its own, several at a time where asked.
 
 What was measured with the same sources is a fact of the user's cache, so an interrupted call goes on where it was, and another clone does
-not measure again what is the same there.
+not measure again what is the same there. A result file has the sources of each result, so neither does another machine.
 """
 
 import hashlib
@@ -72,8 +72,16 @@ def known(row: Row) -> Measured | None:
     return measured if set(row.keys) == set(measured.values) and bool(row.rates) == bool(measured.ratios) else None
 
 
+def recorded(row: Row, committed: Measured | None) -> Measured | None:
+    """Return the result of a result file if it is of these very sources and has all keys. Rates, which are a machine's, never."""
+    if committed is None or row.rates or not set(row.keys) <= set(committed.values):
+        return None
+    return committed if committed.sources == sources.brief(sources.digest(row.words())) else None
+
+
 def _keep(row: Row, digest: str, measured: Measured) -> None:
     if sources.digest(row.words()) == digest:  # else edited meanwhile: whose number this is, nobody knows
+        measured.sources = sources.brief(digest)
         cache.remember("figures", _key(row, digest), measured.as_json())
 
 

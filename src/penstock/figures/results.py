@@ -32,6 +32,7 @@ class Measured:
     cpu_seconds: float = 0.0
     ratios: dict[str, float] = field(default_factory=dict)  # of rates: to those of their reference, in the same run
     machine: str | None = None  # whose rates these are
+    sources: str | None = None  # the sources with which it was measured: `sources.brief` of its command
 
     def find(self, key: str) -> Any:
         """Return a value, or a ratio (`ratio.KEY`). Raises KeyError."""

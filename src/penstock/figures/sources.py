@@ -34,6 +34,11 @@ def digest(words: list[str]) -> str:
     return _of_rooms((*_ALWAYS, *sorted(reached)) if any(room.startswith("blocks/") for room in reached) else _ALL)
 
 
+def brief(digest: str) -> str:
+    """Return a digest as result files have it: 16 digits."""
+    return hashlib.sha256(digest.encode()).hexdigest()[:16]
+
+
 def _of_rooms(rooms: Collection[str]) -> str:
     files = [
         path

@@ -1,6 +1,6 @@
 """What `penstock figures` does: chooses what is measured, measures it, and writes result files and pages, or compares them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,14 +42,18 @@ class Work:
         self.files = {topic.name: results.read(topic.result) for topic in self.topics.values()}
         self.committed = {command: row for rows in self.files.values() for command, row in rows.items()}
 
-    def _run(self, todo: list[Row], run: Run) -> None:
+    def _run(self, todo: list[Row], run: Run, afresh: Collection[str] = ()) -> None:
+        """Measure what is not known; of the commands in `afresh` the result files alone say nothing."""
         if not self.again:
-            self.known = {row.command: found for row in todo if (found := measure.known(row))}
+            self.known = {row.command: found for row in todo if (found := measure.known(row) or self._recorded(row, afresh))}
         todo = [row for row in todo if row.command not in self.known]
         if todo:
             todo = measure.with_references(todo, self.rows)
             took = {row.command: self.committed.get(row.command) for row in todo}
             run(todo, {command: (row.cpu_seconds if row else UNKNOWN_SECONDS) for command, row in took.items()}, self.ended)
+
+    def _recorded(self, row: Row, afresh: Collection[str]) -> Measured | None:
+        return None if row.command in afresh else measure.recorded(row, self.committed.get(row.command))
 
     def write(self, run: Run, only_missing: bool) -> dict[str, Any]:
         """Measure, and write the result files and pages, also when the user interrupts; return the report."""
@@ -75,9 +79,9 @@ class Work:
                 report.findings += [f"{shown(topic.result)}: {command}: no longer in {topic.path.name}" for command in gone]
         check.of_pages(report, self.root, self.topics, self.files, {topic.name for topic, _ in self.chosen})
         there = {command: row for command, row in self.rows.items() if command in self.committed}
-        chosen = list(there) if slow else check.quick(there, self.committed)
+        cheap = check.quick(there, self.committed)  # a number that somebody typed into a result file would be found here
         try:
-            self._run([there[command] for command in chosen], run)
+            self._run([there[command] for command in (there if slow else cheap)], run, afresh=cheap)
         finally:
             outcomes = self.ended | {command: Done(self.rows[command], found) for command, found in self.known.items()}
             for topic, rows in self.chosen:
