@@ -19,9 +19,10 @@ LEVELS = ("none", "subscriber", "node", "port", "all")
 
 
 class HierarchyJob:
-    """One random job; `tight`: the level that is congested at times, one of LEVELS, in turn by the seed."""
+    """One random job; `tight`: the level that is congested at times, one of LEVELS, in turn by the seed. It takes 40,000 or 100,000 cycles,
+    `longer` times that."""
 
-    def __init__(self, config: Config, seed: int, changes: bool = True) -> None:
+    def __init__(self, config: Config, seed: int, changes: bool = True, longer: int = 1) -> None:
         if config.hierarchy is None:
             raise ValueError(f"configuration {config.name} has no hierarchy")
         self._config, self._hierarchy, self._rng, self._window = config, config.hierarchy, random.Random(seed), random.Random(seed)
@@ -35,7 +36,7 @@ class HierarchyJob:
         self._nodes = min(rng.choice([1, 2, 4]), self._hierarchy.nodes)
         self.tight = LEVELS[seed % len(LEVELS)]
         self._offered = rng.choice([20e9, 60e9, 90e9]) * self._scale
-        duration = rng.choice([40_000, 100_000])
+        duration = longer * rng.choice([40_000, 100_000])
         writes = [write for queue in self.queues for write in self._queue(queue)]
         for level, count in (("subscriber", 0), ("node", self._nodes), ("port", self._hierarchy.ports)):
             for index in self._subscribers if level == "subscriber" else range(count):
