@@ -90,19 +90,29 @@ module pst_bridge_mac #(
     assign tx_ready      = byte_tx_ready;
   end else begin : g_words
     logic wide_valid, wide_ready, crossed_valid, crossed_ready, narrow_ready;
+    logic byte_valid_q, byte_last_q;
+    logic [7:0] byte_q;
     logic [1:0] unused_user;
     logic unused_keep;
     logic [Bytes-1:0] keep;
     word_t wide, crossed;
 
+    // A register of its own between the search for the start of a frame and the words. A word never waits for the crossing, which reads
+    // twice as fast as words come: so no byte waits for what the crossing says, which would be the longest path.
+    always_ff @(posedge phy_rx_clk_i) begin
+      byte_valid_q <= byte_rx_valid && !phy_rx_rst_i;
+      byte_last_q  <= byte_rx_last;
+      byte_q       <= byte_rx_data;
+    end
+
     pst_mac_width #(
         .InBytes(1), .OutBytes(Bytes)
     ) u_gather (
         .clk_i(phy_rx_clk_i), .rst_i(phy_rx_rst_i),
-        .s_axis_tdata_i(byte_rx_data), .s_axis_tkeep_i(1'b1), .s_axis_tlast_i(byte_rx_last), .s_axis_tuser_i(1'b0),
-        .s_axis_tvalid_i(byte_rx_valid), .s_axis_tready_o(narrow_ready),
+        .s_axis_tdata_i(byte_q), .s_axis_tkeep_i(1'b1), .s_axis_tlast_i(byte_last_q), .s_axis_tuser_i(1'b0),
+        .s_axis_tvalid_i(byte_valid_q), .s_axis_tready_o(narrow_ready),
         .m_axis_tdata_o(wide.data), .m_axis_tkeep_o(keep), .m_axis_tlast_o(wide.last), .m_axis_tuser_o(unused_user[0]),
-        .m_axis_tvalid_o(wide_valid), .m_axis_tready_i(wide_ready)
+        .m_axis_tvalid_o(wide_valid), .m_axis_tready_i(1'b1)
     );
 
     always_comb begin
@@ -136,7 +146,7 @@ module pst_bridge_mac #(
 
 `ifndef SYNTHESIS
     always_ff @(posedge phy_rx_clk_i) begin
-      if (!phy_rx_rst_i) a_received_is_taken : assert (!byte_rx_valid || narrow_ready);
+      if (!phy_rx_rst_i) a_received_is_taken : assert ((!byte_valid_q || narrow_ready) && (!wide_valid || wide_ready));
     end
 `endif
   end
