@@ -96,7 +96,7 @@ def test_it_repeats_and_keeps_the_backlog() -> None:
 @pytest.mark.parametrize(
     ("module", "text", "instead"),
     [
-        ("pst_deadline_sender", "s_frame_bank_i ^ s_frame_start_i[3]", "s_frame_bank_i"),
+        ("pst_deadline_sender", "s_frame_bank_i ^ start[3]", "s_frame_bank_i"),
         pytest.param("pst_deadline_lanes", "in_units[unit];", "in_units[unit ^ 3'd1];", marks=pytest.mark.slow),
     ],
 )

@@ -13,7 +13,8 @@ module pst_deadline_token_proof #(
     input logic [Columns-1:0][ClassWidth-1:0] show_class_i,
     input logic [Columns-1:0]                 take_i,
     input logic [Columns-1:0][ClassWidth-1:0] take_class_i,
-    input logic [Columns-1:0]                 follows_i,     // there is a frame behind the one that is taken
+    input logic [Columns-1:0]                 pair_i,        // two are taken, if two may be
+    input logic [Columns-1:0]                 follows_i,     // there is a frame behind what is taken
     input logic [Columns-1:0]                 gone_i,
     input logic [Columns-1:0][ClassWidth-1:0] gone_class_i,
     input logic [Columns-1:0][31:0]           gone_frames_i,
@@ -24,7 +25,7 @@ module pst_deadline_token_proof #(
   localparam int unsigned RingWidth = $clog2(Columns);
 
   logic [ClassWidth-1:0] class_q;
-  logic [Columns-1:0] token_valid, here, owing, last, working, flight, takes, passes, shown_class;
+  logic [Columns-1:0] pair, two, token_valid, here, owing, last, working, flight, takes, passes, shown_class;
   logic [Columns-1:0][ClassWidth-1:0] token_class;
   logic [Columns-1:0][31:0] owed, spot;
   logic [Columns-1:0][Classes-1:0] shown_q;
@@ -33,7 +34,7 @@ module pst_deadline_token_proof #(
 
   for (genvar i = 0; i < Columns; i++) begin : g_column
     localparam int unsigned Before = (i + Columns - 1) % Columns;
-    logic [Classes-1:0] may, owed_bits, stop, may_now;
+    logic [Classes-1:0] may, owed_bits, stop, stop_pair, may_now;
 
     pst_deadline_token #(
         .Classes(Classes), .Columns(Columns), .RunFrames(RunFrames)
@@ -41,8 +42,8 @@ module pst_deadline_token_proof #(
         .clk_i, .rst_i, .column_i(3'(i)),
         .s_token_valid_i(token_valid[Before]), .s_token_class_i(token_class[Before]),
         .m_token_valid_o(token_valid[i]), .m_token_class_o(token_class[i]),
-        .shown_i(shown_q[i]), .may_o(may), .owed_o(owed_bits), .stop_o(stop),
-        .take_valid_i(take_i[i]), .take_class_i(take_class_i[i]),
+        .shown_i(shown_q[i]), .may_o(may), .owed_o(owed_bits), .stop_o(stop), .stop_pair_o(stop_pair),
+        .take_valid_i(take_i[i]), .take_pair_i(pair[i]), .take_class_i(take_class_i[i]),
         .gone_valid_i(gone_i[i]), .gone_class_i(gone_class_i[i]), .gone_frames_i(gone_frames_i[i])
     );
 
@@ -54,9 +55,13 @@ module pst_deadline_token_proof #(
 
     always_ff @(posedge clk_i) begin
       if (show_i[i]) shown_q[i][show_class_i[i]] <= 1'b1;
-      if (take_i[i] && (stop[take_class_i[i]] || !follows_i[i])) shown_q[i][take_class_i[i]] <= 1'b0;
+      if (take_i[i] && ((pair[i] ? stop_pair[take_class_i[i]] : stop[take_class_i[i]]) || !follows_i[i])) begin
+        shown_q[i][take_class_i[i]] <= 1'b0;
+      end
       if (rst_i) shown_q[i] <= '0;
     end
+
+    assign pair[i] = take_i[i] && pair_i[i] && !stop[take_class_i[i]];
 
     always_ff @(posedge clk_i) begin
       m_class : assume (32'(show_class_i[i]) < Classes && 32'(take_class_i[i]) < Classes && 32'(gone_class_i[i]) < Classes);
@@ -68,6 +73,7 @@ module pst_deadline_token_proof #(
     assign here[i]        = u_dut.here_q[class_q];
     assign owing[i]       = u_dut.owed_q[class_q];
     assign last[i]        = u_dut.last_q[class_q];
+    assign two[i]         = u_dut.two_q[class_q];
     assign owed[i]        = owing[i] ? u_dut.owed_mem[class_q] : '0;
     assign spot[i]        = 32'(u_dut.spot_q[class_q]);
     assign working[i]     = u_dut.work_valid_q && u_dut.work_class_q == class_q;
@@ -84,7 +90,7 @@ module pst_deadline_token_proof #(
   always_ff @(posedge clk_i) begin
     seen_q <= 1'b1;
     for (int unsigned i = 0; i < Columns; i++) begin
-      gone_q[i] <= gone_q[i] + 32'(takes[i]) + (gone_i[i] && gone_class_i[i] == class_q ? gone_frames_i[i] : '0);
+      gone_q[i] <= gone_q[i] + 32'(takes[i]) + 32'(takes[i] && pair[i]) + (gone_i[i] && gone_class_i[i] == class_q ? gone_frames_i[i] : '0);
       if (passes[i]) begin
         visits_q[i] <= visits_q[i] + 1'b1;
         ring_q      <= ring_q + 1'b1;
@@ -117,6 +123,7 @@ module pst_deadline_token_proof #(
         // what the induction needs
         a_shown_here : assert (!shown_class[i] || here[i]);
         a_last : assert (last[i] == (spot[i] == RunFrames - 1));
+        a_two : assert (two[i] == (spot[i] == RunFrames - 2));
         a_owing : assert (!owing[i] || owed[i] != '0);
         a_working : assert (!working[i] || (here[i] && owing[i] && !shown_class[i]));
         a_spot : assert (spot[i] < RunFrames);
@@ -124,6 +131,7 @@ module pst_deadline_token_proof #(
       a_class : assert (32'(class_q) < Classes);
       // useful work is possible
       c_round : cover (visits_q[0] == 32'd2 && takes[Columns-1]);
+      c_pair_ends_a_run : cover (visits_q[0] == 32'd2 && takes[Columns-1] && pair[Columns-1] && passes[Columns-1]);
       c_owed_round : cover (visits_q[0] == 32'd2 && owing[0] && passes[Columns-1]);
     end
   end

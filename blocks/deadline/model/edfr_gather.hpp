@@ -14,7 +14,7 @@ class EdfrGather {
   public:
     // Of a column: what it offers, and what it has decided.
     struct Column {
-        bool valid = false, is_void = false, decided = false;
+        bool valid = false, is_void = false, decided = false, decided_pair = false;  // pair: two frames of a segment each
         uint32_t id = 0, decided_segments = 0;
         EdfrFrame frame;
     };
@@ -55,6 +55,7 @@ class EdfrGather {
             if (w.first) {
                 w.at = w.frames.front().position;
                 w.left = w.frames.front().segments;
+                w.pair = w.frames.front().pair;
             }
             asks[w.at % columns_] |= 1U << c;
         }
@@ -66,7 +67,7 @@ class EdfrGather {
             if (!from) continue;
             const auto c = static_cast<uint32_t>(std::countr_zero(from));
             walks_[c].granted = true;
-            if (!in[c].is_void || walks_[c].left == 1) ready |= 1U << c;
+            if (!in[c].is_void || walks_[c].left == 1 || walks_[c].pair) ready |= 1U << c;
         }
         return ready;
     }
@@ -90,7 +91,8 @@ class EdfrGather {
             const uint32_t behind = w.left - 1;
             Cell& cell = rows_[w.at / columns_ % static_cast<int64_t>(rows_.size())][w.at % columns_];
             const uint32_t last_bytes = (in[c].frame.bytes + 63) % 64 + 1;
-            cell = {!in[c].is_void, w.first, behind == 0, last_bytes + (w.first ? behind * 64 : 0), in[c].id, in[c].frame};
+            cell = {!in[c].is_void, w.first || w.pair, behind == 0 || w.pair, last_bytes + (w.first && !w.pair ? behind * 64 : 0),
+                    in[c].id,       in[c].frame};
             ++w.at;
             w.left = behind;
             w.first = behind == 0;
@@ -141,7 +143,7 @@ class EdfrGather {
         ordered_ = ordered;
         for (uint32_t c = 0; c < columns_; ++c) {
             Walk& w = walks_[c];
-            if (w.offered) w.frames.push({next_ + w.offset, w.offered});
+            if (w.offered) w.frames.push({next_ + w.offset, w.offered, w.offered_pair});
             changed |= w.offered || w.decided || in[c].decided;
         }
         next_ = pad ? (next_row + 1) * columns_ : next_ + total_;
@@ -151,6 +153,8 @@ class EdfrGather {
             Walk& w = walks_[c];
             w.offset = total_;
             w.offered = w.decided;
+            w.offered_pair = w.decided_pair;
+            w.decided_pair = in[c].decided_pair;
             total_ += w.decided;
             w.decided = in[c].decided ? in[c].decided_segments : 0;
         }
@@ -170,15 +174,17 @@ class EdfrGather {
     struct Given {
         int64_t position = 0;
         uint32_t segments = 0;
+        bool pair = false;
     };
     // Of a column: the frame that comes, and those that were decided and come later.
     struct Walk {
         explicit Walk(uint32_t waiting) : frames(waiting) {}
         EdfrFifo<Given> frames;
-        bool first = true, granted = false;
+        bool first = true, granted = false, pair = false;
         int64_t at = 0;
         uint32_t left = 0;
         uint32_t decided = 0, offered = 0;  // segments of the frame in the first and second stage of positions; 0: none
+        bool decided_pair = false, offered_pair = false;
         int64_t offset = 0;
     };
 

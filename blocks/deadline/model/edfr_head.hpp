@@ -403,31 +403,52 @@ struct EdfrChoice {
 
 struct EdfrQueues {
     struct Entry {
-        bool last = false;
+        bool first = false, last = false;  // of its chunk
         EdfrFrame frame;
         uint32_t gap = 0;  // frames that were lost before this one
     };
     struct Taken {
-        bool valid = false, drop = false;
+        bool valid = false, drop = false, pair = false;
         uint32_t id = 0;
-        Entry entry;
+        Entry entry, second;  // `second`: of a pair
+
+        bool gives_back() const { return valid && (pair ? second.last : entry.last); }
+        uint32_t segments() const { return pair ? 2 : (entry.frame.bytes + 63) / 64; }
     };
 
     explicit EdfrQueues(const EdfrSettings& s)
-        : lines_(s.lines), decided_(s.decided), entry_(s.classes * s.lines), put_(s.classes), taken_(s.classes), count_(s.classes) {
+        : lines_(s.lines),
+          decided_(s.decided),
+          pairs_(s.columns > 1 && s.max_frame_bytes > 64),
+          entry_(s.classes * s.lines),
+          put_(s.classes),
+          taken_(s.classes),
+          count_(s.classes) {
         if (s.columns > 1) token_.emplace(s);
     }
 
     uint32_t taken(uint32_t c) const { return taken_[c]; }
     bool take_ready(uint32_t waiting) const { return waiting + (frame.valid && !frame.drop) < decided_; }
-    // The frame behind the one that is taken may be, too.
-    bool has_next(uint32_t c) const { return put_[c] - taken_[c] != 1 && !(token_ && (token_->stops(c) || at(c, taken_[c] + 1).gap != 0)); }
+    // With what is taken to be sent goes the frame behind it.
+    bool pairs(const EdfrChoice::Take& take, bool may) const {
+        if (!pairs_ || !may || !take.valid || take.drop) return false;
+        const uint32_t c = take.head.id, n = taken_[c];
+        if (n % 2 != 0 || put_[c] - n == 1 || token_->stops(c)) return false;
+        return at(c, n).frame.bytes <= 64 && at(c, n + 1).frame.bytes <= 64 && !at(c, n + 1).first;
+    }
+    // The frame behind what is taken may be, too.
+    bool has_next(uint32_t c, bool pair) const {
+        const uint32_t n = 1 + pair;
+        return put_[c] - taken_[c] != n &&
+               !(token_ && ((pair ? token_->stops_pair(c) : token_->stops(c)) || at(c, taken_[c] + n).gap != 0));
+    }
     // m_token: a class whose token goes to the next column.
     const uint32_t* token() const { return token_ && token_->sent_valid ? &token_->sent : nullptr; }
-    int64_t next_deadline(uint32_t c) const { return at(c, taken_[c] + 1).frame.deadline; }
+    int64_t next_deadline(uint32_t c, bool pair) const { return at(c, taken_[c] + 1 + pair).frame.deadline; }
     const EdfrChoice::Head* head() const { return head_valid_ ? &head_ : nullptr; }
 
-    bool clock(const EdfrLines::Line& line, const EdfrCount& skip, const EdfrChoice::Take& take, bool head_ready,
+    // `pair`: with what is taken goes the frame behind it.
+    bool clock(const EdfrLines::Line& line, const EdfrCount& skip, const EdfrChoice::Take& take, bool pair, bool head_ready,
                const uint32_t* token = nullptr) {
         bool changed = line.valid || take.valid || frame.valid || passed.valid || skip_done || head_valid_ || found_valid_;
 
@@ -438,7 +459,7 @@ struct EdfrQueues {
         const bool gap = token_ && found_valid_ && gapped(found_), gap_goes = gap && room && !skipped, goes = room && !(gap && skipped);
         const bool at_once = token && filled_[*token] && !token_->owes(*token) && room && !found_valid_ && !gapped(*token);
         const EdfrMask request = token_ ? (filled_ - shown_) & token_->may() : filled_ - shown_;
-        const bool picks = request.any() && (!found_valid_ || goes), stays = has_next_after(take);
+        const bool picks = request.any() && (!found_valid_ || goes), stays = take.valid && has_next(take.head.id, pair);
         uint32_t picked = 0;
         if (room) {
             head_valid_ = (found_valid_ && !gap) || at_once;
@@ -451,7 +472,7 @@ struct EdfrQueues {
                 gone = {passed.id, passed.count.frames};
             else if (gap_goes)
                 gone = {found_, at(found_, taken_[found_]).gap};
-            changed |= token_->clock(token, shown_, take.valid ? &take.head.id : nullptr, skipped || gap_goes ? &gone : nullptr);
+            changed |= token_->clock(token, shown_, take.valid ? &take.head.id : nullptr, pair, skipped || gap_goes ? &gone : nullptr);
         }
         if (picks) {
             picked = pick_.choose(request);
@@ -469,11 +490,13 @@ struct EdfrQueues {
             frame.drop = take.drop;
             frame.id = c;
             frame.entry = at(c, taken_[c]);
+            frame.pair = pair;
+            if (pair) frame.second = at(c, taken_[c] + 1);
             if (!stays) {
-                filled_.put(c, put_[c] - taken_[c] != 1);
+                filled_.put(c, put_[c] - taken_[c] != 1U + pair);
                 shown_.clear(c);
             }
-            ++taken_[c];
+            taken_[c] += 1 + pair;
             counted_.clear(c);
         }
         if (picks) shown_.set(picked);
@@ -510,7 +533,7 @@ struct EdfrQueues {
                 if (!line.bare) {
                     ++counted.frames;
                     counted.bytes += line.frame.bytes;
-                    at(c, put_[c]++) = {line.last, line.frame, lost};
+                    at(c, put_[c]++) = {line.first, line.last, line.frame, lost};
                     filled_.set(c);
                 }
             }
@@ -524,11 +547,11 @@ struct EdfrQueues {
 
   private:
     bool gapped(uint32_t c) const { return at(c, taken_[c]).gap != 0 && !counted_[c]; }
-    bool has_next_after(const EdfrChoice::Take& take) const { return take.valid && has_next(take.head.id); }
     Entry& at(uint32_t c, uint32_t n) { return entry_[c * lines_ + (n & (lines_ - 1))]; }
     const Entry& at(uint32_t c, uint32_t n) const { return entry_[c * lines_ + (n & (lines_ - 1))]; }
 
     uint32_t lines_, decided_;
+    bool pairs_;
     std::vector<Entry> entry_;
     std::vector<uint32_t> put_, taken_;
     std::vector<EdfrCount> count_;
@@ -548,10 +571,13 @@ struct EdfrSender {
     struct Sent {
         uint32_t id = 0;
         EdfrFrame frame;
+        bool pair = false;
+        EdfrFrame second;  // of a pair
     };
     struct Word {
         bool first = false, last = false, late = false;
-        Sent sent;
+        uint32_t id = 0;
+        EdfrFrame frame;
     };
     struct Now {
         bool go = false, late = false, last = false;
@@ -565,13 +591,13 @@ struct EdfrSender {
         Now n;
         n.go = decided.valid() && credit_ != 0;
         if (!n.go) return n;
-        const EdfrFrame& frame = decided.front().frame;
+        const EdfrFrame& frame = this->frame();
         n.left = first_ ? (frame.bytes + 63) / 64 : left_;
         n.late = first_ && now > frame.deadline;
         n.last = n.late || n.left <= 1;
         return n;
     }
-    bool done(const Now& n) const { return n.go && n.last; }
+    bool done(const Now& n) const { return n.go && n.last && (second_ || !decided.front().pair); }
     // A frame waits to be sent, or has not left.
     bool busy() const { return decided.valid() || credit_ != kWords || m_valid; }
 
@@ -579,12 +605,12 @@ struct EdfrSender {
         bool changed = n.go || in || late.valid || valid_ != 0;
         const bool out_ready = !m_valid || m_ready, gives = words_.valid() && out_ready;
         const Word out = words_.valid() ? words_.front() : Word{};
-        const bool skip = out.first ? out.late || now + ahead_ > out.sent.frame.deadline : skip_;
+        const bool skip = out.first ? out.late || now + ahead_ > out.frame.deadline : skip_;
         changed |= gives || (m_valid && m_ready);
         late.valid = gives && out.first && skip;
         if (late.valid) {
-            late.id = out.sent.id;
-            late.frame = out.sent.frame;
+            late.id = out.id;
+            late.frame = out.frame;
         }
         if (out_ready) {
             m_valid = gives && (!skip || (voids_ && out.first));
@@ -601,10 +627,12 @@ struct EdfrSender {
         valid_ = (valid_ << 1 | n.go) & 7;
         credit_ = credit_ - n.go + gives;
         if (n.go) {
-            stage_[0] = {first_, n.last, n.late, decided.front()};
+            const bool ends = done(n);
+            stage_[0] = {first_, n.last, n.late, decided.front().id, frame()};
             first_ = n.last;
             left_ = n.left - 1;
-            if (n.last) decided.pop();
+            if (n.last) second_ = !ends;
+            if (ends) decided.pop();
         }
         if (in) decided.push(*in);
         return changed;
@@ -617,7 +645,10 @@ struct EdfrSender {
 
   private:
     EdfrFifo<Word> words_;
+    const EdfrFrame& frame() const { return second_ ? decided.front().second : decided.front().frame; }
+
     bool first_ = true, skip_ = false;
+    bool second_ = false;  // the pair's second frame is next
     uint32_t left_ = 0, credit_ = kWords, valid_ = 0;
     int64_t ahead_;  // what goes into the output register is offered so much later: a cycle, or none as time stands still
     bool voids_;     // of a column of a wide port: a frame that is over is a word

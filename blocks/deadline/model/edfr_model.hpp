@@ -84,14 +84,15 @@ class EdfrModel {
         const bool push = mover_.push.valid() && fetch_.push_may();
         const EdfrLists::Now lists = lists_.look(push, fetch_.pop_valid(), fetch_.splice_valid());
         const EdfrChoice::Take take = choice_.look(time, !in.hold && queues_.take_ready(sender_.decided.level()), in.bound);
-        const bool follows = take.valid && queues_.has_next(take.head.id);
-        const int64_t next_deadline = follows ? queues_.next_deadline(take.head.id) : 0;
+        const bool pair = queues_.pairs(take, in.bound == EdfrChoice::kNoBound);
+        const bool follows = take.valid && queues_.has_next(take.head.id, pair);
+        const int64_t next_deadline = follows ? queues_.next_deadline(take.head.id, pair) : 0;
         const EdfrSender::Now sender = sender_.look(time);
         const auto taken_of = [this](uint32_t c) { return queues_.taken(c); };
         const bool skipping = skip_step_ == SkipStep::Count;
         const uint32_t* const skip = skipping ? &skip_.id : nullptr;
         const EdfrQueues::Taken& frame = queues_.frame;
-        const bool gives_back = frame.valid && frame.entry.last, passes = lines_.looks_over(land_, taken_of, skip);
+        const bool gives_back = frame.gives_back(), passes = lines_.looks_over(land_, taken_of, skip);
 
         out.ready = classifier_.ready(due_ready);
         out.set_ready = due_.set_ready();
@@ -99,9 +100,9 @@ class EdfrModel {
         if (out.valid) {
             const EdfrSender::Word& word = sender_.m_word;
             out.last = word.last;
-            out.bytes_last = (word.sent.frame.bytes - 1) % EdfrSettings::kBeatBytes + 1;
-            out.id = word.sent.id;
-            out.frame = word.sent.frame;
+            out.bytes_last = (word.frame.bytes - 1) % EdfrSettings::kBeatBytes + 1;
+            out.id = word.id;
+            out.frame = word.frame;
         }
         out.memory.awvalid = mover_.address.valid();
         if (out.memory.awvalid) {
@@ -148,11 +149,11 @@ class EdfrModel {
         decided_ += take.valid && !take.drop;
         sent_ += sender_.done(sender);
         const bool to_send = frame.valid && !frame.drop;
-        if (to_send) to_send_ = {frame.id, frame.entry.frame};
+        if (to_send) to_send_ = {frame.id, frame.entry.frame, frame.pair, frame.second.frame};
         changed |= sender_.clock(sender, time, in.m_ready, to_send ? &to_send_ : nullptr);
         const EdfrChoice::Head* const head = queues_.head();
         changed |= choice_.clock(take, follows, next_deadline, head);
-        changed |= queues_.clock(line_, skip_.stamp.before, take, !follows, in.token);
+        changed |= queues_.clock(line_, skip_.stamp.before, take, pair, !follows, in.token);
 
         const EdfrMover::Beat loop_beat = mover_.loop_valid() ? mover_.beats.front() : EdfrMover::Beat{};
         const EdfrMover::Push pushing = push ? mover_.push.front() : EdfrMover::Push{};

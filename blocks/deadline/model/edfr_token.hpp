@@ -19,13 +19,16 @@ struct EdfrToken {
 
     EdfrMask may() const { return here_ - owed_; }
     bool owes(uint32_t c) const { return owed_[c]; }
+    // None follows a frame that is taken, nor goes with it; none follows two.
     bool stops(uint32_t c) const { return last_[c] || owed_[c]; }
+    bool stops_pair(uint32_t c) const { return stops(c) || spot_[c] == run_ - 2; }
 
-    bool clock(const uint32_t* comes, const EdfrMask& shown, const uint32_t* take, const Gone* gone) {
+    // `pair`: two frames are taken.
+    bool clock(const uint32_t* comes, const EdfrMask& shown, const uint32_t* take, bool pair, const Gone* gone) {
         const EdfrMask request = (here_ & owed_) - shown;
         const bool picks = request.any() && !work_valid_;
         const uint32_t picked = picks ? pick_.choose(request) : 0;
-        const bool take_pass = take && last_[*take], work = work_valid_ && !gone && !take_pass;
+        const bool take_pass = take && (last_[*take] || (pair && spot_[*take] == run_ - 2)), work = work_valid_ && !gone && !take_pass;
         const uint32_t owed_class = gone ? gone->id : work_, owed = owed_[owed_class] ? owed_count_[owed_class] : 0;
         const uint32_t room = run_ - spot_[work_];
         const bool work_pass = work && owed >= room;
@@ -38,7 +41,7 @@ struct EdfrToken {
         }
         if (comes) here_.set(*comes);
         if (take) {
-            put_spot(*take, (spot_[*take] + 1) & (run_ - 1));
+            put_spot(*take, (spot_[*take] + 1 + pair) & (run_ - 1));
             if (take_pass) here_.clear(*take);
         }
         if (work) {

@@ -64,12 +64,13 @@ class EdfrWideModel {
             head.valid = sender.m_valid;
             if (head.valid) {
                 head.is_void = sender.m_void;
-                head.id = sender.m_word.sent.id;
-                head.frame = sender.m_word.sent.frame;
+                head.id = sender.m_word.id;
+                head.frame = sender.m_word.frame;
             }
             if (const EdfrQueues::Taken* const taken = port.decided()) {
                 head.decided = true;
-                head.decided_segments = (taken->entry.frame.bytes + 63) / 64;
+                head.decided_segments = taken->segments();
+                head.decided_pair = taken->pair;
             }
             if (const uint32_t* const id = port.token()) {
                 const uint32_t to = (c + 1) % columns_;

@@ -256,33 +256,33 @@ module pst_deadline_head
       .m_header_o(line_header), .m_meta_o(line_meta), .m_bank_o(line_bank), .m_first_o(line_first), .m_last_o(line_last)
   );
 
-  logic frame_valid, frame_drop, frame_last, frame_bank;
+  pst_deadline_ports_pkg::taken_t taken;
   class_t frame_class;
-  logic [PtrWidth-2:0] frame_place;
-  logic [9:0] frame_start;
-  logic [6:0] frame_beats;
-  header_t frame_header;
   logic [LevelWidth-1:0] waiting;
+  logic frame_sent, unused_taken;
+
+  assign frame_class  = class_t'(taken.class_);
+  assign frame_sent   = taken.valid && !taken.drop;
+  assign unused_taken = ^{taken.class_, taken.place};    // bits above their widths
 
   pst_deadline_queues #(
-      .Classes(Classes), .Places(Places), .Lines(Lines), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
+      .Classes(Classes), .Places(Places), .Lines(Lines), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames),
+      .Pairs(Columns > 1 && MaxFrameBytes > 64)
   ) u_queues (
       .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
       .s_valid_i(line_valid), .s_skip_i(line_skip), .s_bare_i(line_bare), .s_class_i(line_class), .s_place_i(line_at),
       .s_header_i(line_header), .s_meta_i(line_meta), .s_bank_i(line_bank), .s_first_i(line_first), .s_last_i(line_last),
       .skip_frames_i(skip_q.frames), .skip_bytes_i(skip_q.bytes), .skip_done_o(skip_done), .skip_hit_o(skip_hit),
       .ev_passed_o, .column_i, .s_token_i, .m_token_o, .hold_i, .m_head_o, .m_head_ready_i, .take_ready_o, .take_i, .next_o,
-      .asked_class_i(asked_class), .taken_count_o(taken_count),
-      .m_frame_valid_o(frame_valid), .m_frame_drop_o(frame_drop), .m_frame_last_o(frame_last), .m_frame_class_o(frame_class),
-      .m_frame_place_o(frame_place), .m_frame_start_o(frame_start), .m_frame_beats_o(frame_beats), .m_frame_bank_o(frame_bank),
-      .m_frame_header_o(frame_header), .waiting_i(waiting)
+      .asked_class_i(asked_class), .taken_count_o(taken_count), .m_frame_o(taken), .waiting_i(waiting)
   );
 
   assign ev_expired_o = '{
-      valid: frame_valid && frame_drop, class_: 8'(frame_class), bytes: frame_header.bytes, user: frame_header.user
+      valid: taken.valid && taken.drop, class_: taken.class_, bytes: taken.header.bytes, user: taken.header.user
   };
   assign m_decided_o  = '{
-      valid: frame_valid && !frame_drop, class_: 8'(frame_class), segments: 11'((17'(frame_header.bytes) + 17'd63) >> 6)
+      valid: frame_sent, class_: taken.class_, segments: taken.pair ? 11'd2 : 11'((17'(taken.header.bytes) + 17'd63) >> 6),
+      pair: taken.pair
   };
 
   // ---- Frames to send ----
@@ -293,20 +293,25 @@ module pst_deadline_head
     logic [6:0]          beats;
     logic                bank;
     header_t             header;
+    logic                pair;
+    header_t             second;
   } frame_t;
 
-  frame_t frame;
+  frame_t deciding, frame;
   class_t out_class, late_class;
   logic send_valid, send_done, send_busy, unused_room;
 
-  assign sending_o = (frame_valid && !frame_drop) || send_valid || send_busy;
+  assign deciding  = '{
+      class_id: frame_class, place: (PtrWidth-1)'(taken.place), start: taken.start, beats: taken.beats, bank: taken.bank,
+      header: taken.header, pair: taken.pair, second: taken.second
+  };
+  assign sending_o = frame_sent || send_valid || send_busy;
 
   pst_fifo #(
       .Width($bits(frame_t)), .Depth(Decided)
   ) u_decided (
       .clk_i, .rst_i,
-      .s_valid_i(frame_valid && !frame_drop), .s_ready_o(unused_room),
-      .s_data_i({frame_class, frame_place, frame_start, frame_beats, frame_bank, frame_header}),
+      .s_valid_i(frame_sent), .s_ready_o(unused_room), .s_data_i(deciding),
       .m_valid_o(send_valid), .m_ready_i(send_done), .m_data_o(frame), .level_o(waiting)
   );
 
@@ -316,6 +321,7 @@ module pst_deadline_head
       .clk_i, .rst_i, .now_i,
       .s_frame_valid_i(send_valid), .s_frame_ready_o(send_done), .s_frame_class_i(frame.class_id), .s_frame_place_i(frame.place),
       .s_frame_start_i(frame.start), .s_frame_beats_i(frame.beats), .s_frame_bank_i(frame.bank), .s_frame_header_i(frame.header),
+      .s_frame_pair_i(frame.pair), .s_frame_second_i(frame.second),
       .data_read_o(data_read), .data_row_o(data_row), .data_i(data),
       .m_valid_o(m_o.valid), .m_ready_i, .m_data_o(m_o.data), .m_last_o(m_o.last), .m_void_o(m_o.void_), .m_bytes_last_o(m_o.bytes_last),
       .m_class_o(out_class), .m_user_o(m_o.user), .m_deadline_o(m_o.deadline),
@@ -331,7 +337,7 @@ module pst_deadline_head
   mark_t decided_q, sent_q, back_mark, back_ahead;
   logic back_valid, back_room, give_back;
 
-  assign give_back     = frame_valid && frame_last;
+  assign give_back     = taken.valid && taken.last;
   assign passed_ready  = !give_back;
   assign back_ahead    = sent_q - back_mark;
   assign release_valid = back_valid && !back_ahead[MarkWidth-1];
@@ -357,7 +363,7 @@ module pst_deadline_head
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_decided_has_room : assert (unused_room || !frame_valid || frame_drop);
+      a_decided_has_room : assert (unused_room || !frame_sent);
       a_back_has_room : assert (back_room || !(give_back || passed_valid));
     end
   end

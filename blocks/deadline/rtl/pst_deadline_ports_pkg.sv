@@ -71,6 +71,7 @@ package pst_deadline_ports_pkg;
     logic                      valid;
     logic [ClassWidth-1:0]     class_;
     logic                      drop;          // it is over
+    logic                      pair;          // else the frame behind it may go with it, in a column of a wide port
   } take_t;
 
   typedef struct packed {
@@ -84,11 +85,27 @@ package pst_deadline_ports_pkg;
     pst_deadline_pkg::time_t   deadline;
   } front_t;
 
-  // A frame has been decided to be sent; in the cycle after its take.
+  // What was taken, to be sent or dropped, and where its data are: a frame, or with `pair` two that follow each other in one chunk.
+  typedef struct packed {
+    logic                      valid;
+    logic                      drop;
+    logic                      last;          // the chunk's last frame: the place comes back
+    logic [ClassWidth-1:0]     class_;
+    logic [3:0]                place;
+    logic [9:0]                start;         // unit of the chunk's data
+    logic [6:0]                beats;         // of data in the chunk
+    logic                      bank;          // of the chunk's first data beat
+    pst_deadline_pkg::header_t header;
+    logic                      pair;
+    pst_deadline_pkg::header_t second;        // of the pair's second frame
+  } taken_t;
+
+  // A frame has been decided to be sent, or two of a segment each have; in the cycle after the take.
   typedef struct packed {
     logic                      valid;
     logic [ClassWidth-1:0]     class_;
     logic [10:0]               segments;      // of 64 byte
+    logic                      pair;
   } decided_t;
 
   // Settings of a class: cycles that its frames may wait, below 2^30.

@@ -5,7 +5,9 @@
 // All frames of a class are counted here, in order: those that are handed over, and those that a skip or a lost chunk leaves out.
 //
 // In a column of a wide port only those classes are shown to the encoder whose token is here, and the last frame of a run has no next one; see
-// pst_deadline_token. What was lost before a frame stands beside it, and is owed when all frames before it are gone.
+// pst_deadline_token. What was lost before a frame stands beside it, and is owed when all frames before it are gone. With Pairs a take to send
+// takes the frame behind, too, when both are of one chunk, of a segment at most, of the same run, and the first stands in an even slot of its
+// queue: even and odd slots lie in memories of their own, so each is read once.
 //
 // Throughput: a frame in and a take per cycle, also of one class. Latency: 2 cycles from a header to m_head; 1 from a take to m_frame; 1 from
 // s_token to m_head.
@@ -19,6 +21,7 @@ module pst_deadline_queues
     parameter int unsigned Decided = 4,
     parameter int unsigned Columns = 1,       // of a wide port, 1: it is none
     parameter int unsigned RunFrames = 16,
+    parameter bit          Pairs   = 1'b0,    // of a column alone
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned PtrWidth   = $clog2(Places) + 1,
     localparam int unsigned FillWidth  = $clog2(Lines) + 1
@@ -59,16 +62,8 @@ module pst_deadline_queues
     // frames that a class had taken, modulo 2 * Lines
     input  logic [ClassWidth-1:0]             asked_class_i,
     output logic [FillWidth-1:0]              taken_count_o,
-    // a frame that is taken to be sent, or dropped
-    output logic                              m_frame_valid_o,
-    output logic                              m_frame_drop_o,
-    output logic                              m_frame_last_o,      // the last of its chunk: the place comes back
-    output logic [ClassWidth-1:0]             m_frame_class_o,
-    output logic [PtrWidth-2:0]               m_frame_place_o,
-    output logic [9:0]                        m_frame_start_o,     // unit of the chunk's data
-    output logic [6:0]                        m_frame_beats_o,     // beats of data in the chunk
-    output logic                              m_frame_bank_o,      // of the chunk's first data beat
-    output header_t                           m_frame_header_o,
+    // a frame that is taken to be sent, or dropped; or two
+    output pst_deadline_ports_pkg::taken_t    m_frame_o,
     input  logic [$clog2(Decided+1)-1:0]      waiting_i            // frames that wait to be sent
 );
 
@@ -80,8 +75,8 @@ module pst_deadline_queues
   logic unused_classes;    // bits above ClassWidth
   assign unused_classes = ^{take_i.class_, s_token_i.class_};
   typedef logic [FillWidth-1:0] fill_t;
-  typedef logic [FillWidth-2:0] index_t;
-  typedef logic [ClassWidth+FillWidth-2:0] slot_t;
+  typedef logic [FillWidth-3:0] row_index_t;
+  typedef logic [ClassWidth+FillWidth-3:0] row_t;    // an even slot and the odd one behind it
 
   typedef struct packed {
     logic [31:0] frames;
@@ -97,15 +92,13 @@ module pst_deadline_queues
     header_t             header;
   } entry_t;
 
-  entry_t entry_mem[Classes*Lines];
-  time_t deadline_mem[Classes*Lines];   // of the entries: more of them are looked at
   fill_t put_mem[Classes];
   fill_t taken_mem[Classes];
   count_t count_mem[Classes];
   logic [9:0] start_mem[Classes];
 
-  function automatic slot_t slot(class_t class_id, index_t at);
-    return {class_id, at};
+  function automatic row_t row(class_t class_id, fill_t at);
+    return {class_id, row_index_t'(at >> 1)};
   endfunction
 
   // ---- A header comes: where its frame begins, what was lost before it ----
@@ -113,13 +106,13 @@ module pst_deadline_queues
   entry_t entry;
   logic put, hit, some_lost, count_we, unused_meta;
   fill_t put_at;
-  slot_t put_slot;
+  row_t put_row;
 
   assign counted  = count_mem[s_class_i];
   assign skip     = '{frames: skip_frames_i, bytes: skip_bytes_i};
   assign put      = s_valid_i && !s_skip_i && !s_bare_i;
   assign put_at   = put_mem[s_class_i];
-  assign put_slot = slot(s_class_i, index_t'(put_at));
+  assign put_row  = row(s_class_i, put_at);
 
   assign unused_meta = ^{s_meta_i.open, s_meta_i.frames};
 
@@ -150,11 +143,7 @@ module pst_deadline_queues
   end
 
   always_ff @(posedge clk_i) begin
-    if (put) begin
-      entry_mem[put_slot]    <= entry;
-      deadline_mem[put_slot] <= s_header_i.deadline;
-      start_mem[s_class_i]                  <= entry.start + 10'(units_of(s_header_i.bytes));
-    end
+    if (put) start_mem[s_class_i] <= entry.start + 10'(units_of(s_header_i.bytes));
     if (init_i || put) put_mem[init_i ? init_class_i : s_class_i] <= init_i ? '0 : put_at + 1'b1;
     if (init_i || count_we) count_mem[init_i ? init_class_i : s_class_i] <= init_i ? '0 : counted_new;
   end
@@ -175,44 +164,70 @@ module pst_deadline_queues
 
   // ---- Takes ----
   logic [Classes-1:0] filled_q, shown_q, may;
-  logic next_stop;   // the frame behind the one that is taken waits
-  fill_t take_at;
+  logic next_stop;   // the frame behind what is taken waits
+  logic pair;        // two are taken
+  logic all;         // nothing is at hand behind what is taken
+  fill_t take_at, take_fill, taken_new;
 
-  assign take_at         = taken_mem[take_class];
-  assign next_o.valid    = put_mem[take_class] - take_at != fill_t'(1) && !next_stop;
-  assign next_o.deadline = deadline_mem[slot(take_class, index_t'(take_at + 1'b1))];
-  assign taken_count_o   = taken_mem[asked_class_i];
+  assign take_at       = taken_mem[take_class];
+  assign take_fill     = put_mem[take_class] - take_at;
+  assign taken_new     = take_at + (pair ? fill_t'(2) : fill_t'(1));
+  assign all           = take_fill == (pair ? fill_t'(2) : fill_t'(1));
+  assign next_o.valid  = !all && !next_stop;
+  assign taken_count_o = taken_mem[asked_class_i];
 
-  logic frame_valid_q, frame_drop_q;
-  class_t frame_class_q;
-  index_t frame_at_q;
+  logic frame_valid_q, frame_drop_q, frame_pair_q, frame_odd_q;
+  class_t frame_class_q, head_class;
+  row_t frame_row_q;
+  fill_t head_at;
   entry_t frame;
 
   assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !hold_i;
 
   always_ff @(posedge clk_i) begin
-    if (init_i || take_i.valid) taken_mem[init_i ? init_class_i : take_class] <= init_i ? '0 : take_at + 1'b1;
+    if (init_i || take_i.valid) taken_mem[init_i ? init_class_i : take_class] <= init_i ? '0 : taken_new;
     frame_valid_q <= take_i.valid;
     frame_drop_q  <= take_i.drop;
+    frame_pair_q  <= pair;
     frame_class_q <= take_class;
-    frame_at_q    <= index_t'(take_at);
+    frame_row_q   <= row(take_class, take_at);
+    frame_odd_q   <= take_at[0];
     if (rst_i) frame_valid_q <= 1'b0;
   end
 
-  assign frame            = entry_mem[slot(frame_class_q, frame_at_q)];
-  assign m_frame_valid_o  = frame_valid_q;
-  assign m_frame_drop_o   = frame_drop_q;
-  assign m_frame_class_o  = frame_class_q;
-  assign m_frame_last_o   = frame.last;
-  assign m_frame_place_o  = frame.place;
-  assign m_frame_start_o  = frame.start;
-  assign m_frame_beats_o  = frame.beats;
-  assign m_frame_bank_o   = frame.bank;
-  assign m_frame_header_o = frame.header;
+  // ---- Slots: the even ones of all classes, and the odd ones. Behind a frame that stands in an odd slot comes the even one of the next row.
+  entry_t [1:0] frames;
+  time_t [1:0] next_deadline, head_deadline;
+
+  assign head_at = taken_mem[head_class];
+
+  for (genvar h = 0; h < 2; h++) begin : g_half
+    entry_t entry_mem[Classes*Lines/2];
+    time_t deadline_mem[Classes*Lines/2];   // of the entries: more of them are looked at
+
+    always_ff @(posedge clk_i) begin
+      if (put && put_at[0] == 1'(h)) begin
+        entry_mem[put_row]    <= entry;
+        deadline_mem[put_row] <= s_header_i.deadline;
+      end
+    end
+
+    assign frames[h]        = entry_mem[frame_row_q];
+    assign next_deadline[h] = deadline_mem[row(take_class, h == 0 ? take_at + fill_t'(2) : take_at)];
+    assign head_deadline[h] = deadline_mem[row(head_class, head_at)];
+  end
+
+  assign next_o.deadline = next_deadline[!take_at[0]&&!pair];
+  assign frame           = frames[frame_odd_q];
+  assign m_frame_o       = '{
+      valid: frame_valid_q, drop: frame_drop_q, last: frame_pair_q ? frames[1].last : frame.last, class_: 8'(frame_class_q),
+      place: 4'(frame.place), start: frame.start, beats: frame.beats, bank: frame.bank, header: frame.header, pair: frame_pair_q,
+      second: frames[1].header
+  };
 
   // ---- Heads of classes that the encoder does not have ----
   logic pick_valid, pick_take, head_valid_q, found_valid_q, found_go, head_room;
-  class_t pick_class, found_class_q, head_class_q, head_class;
+  class_t pick_class, found_class_q, head_class_q;
   time_t head_deadline_q;
   // In a column: a token comes, and its class's head goes to the encoder at once; frames were lost before the one that was found.
   logic token_go, found_gap, found_waits;
@@ -239,10 +254,10 @@ module pst_deadline_queues
     if (head_room) begin
       head_valid_q    <= (found_valid_q && !found_waits && !found_gap) || token_go;
       head_class_q    <= head_class;
-      head_deadline_q <= deadline_mem[slot(head_class, index_t'(taken_mem[head_class]))];
+      head_deadline_q <= head_deadline[head_at[0]];
     end
     if (take_i.valid && !next_o.valid) begin
-      filled_q[take_class] <= put_mem[take_class] - take_at != fill_t'(1);
+      filled_q[take_class] <= !all;
       shown_q[take_class]  <= 1'b0;
     end
     if (put) filled_q[s_class_i] <= 1'b1;
@@ -259,29 +274,47 @@ module pst_deadline_queues
 
   // ---- Column of a wide port ----
   if (Columns > 1) begin : g_column
-    logic [10:0] gap_mem[Classes*Lines];    // frames that were lost before this one,
-    logic gapped_mem[Classes*Lines];        // if any were
     logic [Classes-1:0] counted_q;          // those before the class's first frame are owed already
-    logic [Classes-1:0] owed, stop;
-    slot_t front;
-    logic next_gapped, token_gapped, gap_goes, skipped, bare_q;
+    logic [Classes-1:0] owed, stop, stop_pair;
+    fill_t front, token_at;
+    logic [1:0] next_gaps, token_gaps, front_gaps, short;
+    logic [1:0][10:0] front_lost;
+    logic next_gapped, token_gapped, front_gapped, gap_goes, skipped, bare_q;
 
-    always_ff @(posedge clk_i) begin
-      if (put) begin
-        gap_mem[put_slot]    <= lost.frames[10:0];
-        gapped_mem[put_slot] <= some_lost;
+    for (genvar h = 0; h < 2; h++) begin : g_half
+      logic [10:0] gap_mem[Classes*Lines/2];    // frames that were lost before this one,
+      logic gapped_mem[Classes*Lines/2];        // if any were
+      logic short_mem[Classes*Lines/2];         // it has a segment; in an odd slot: and is of the chunk that the one before it is of
+
+      always_ff @(posedge clk_i) begin
+        if (put && put_at[0] == 1'(h)) begin
+          gap_mem[put_row]    <= lost.frames[10:0];
+          gapped_mem[put_row] <= some_lost;
+          short_mem[put_row]  <= s_header_i.bytes <= 16'd64 && !(h == 1 && s_first_i);
+        end
       end
+
+      assign front_lost[h] = gap_mem[row(found_class_q, front)];
+      assign front_gaps[h] = gapped_mem[row(found_class_q, front)];
+      assign next_gaps[h]  = gapped_mem[row(take_class, h == 0 ? take_at + fill_t'(2) : take_at)];
+      assign token_gaps[h] = gapped_mem[row(token_class, token_at)];
+      assign short[h]      = short_mem[row(take_class, take_at)];
     end
 
-    assign front        = slot(found_class_q, index_t'(taken_mem[found_class_q]));
-    assign next_gapped  = gapped_mem[slot(take_class, index_t'(take_at + 1'b1))];
-    assign token_gapped = gapped_mem[slot(token_class, index_t'(taken_mem[token_class]))];
+    // Nothing was lost between two frames of one chunk.
+    assign pair         = Pairs && take_i.valid && take_i.pair && !take_i.drop && !take_at[0] && take_fill != fill_t'(1) && short == '1
+                       && !stop[take_class];
+    assign front        = taken_mem[found_class_q];
+    assign token_at     = taken_mem[token_class];
+    assign front_gapped = front_gaps[front[0]];
+    assign next_gapped  = next_gaps[!take_at[0]&&!pair];
+    assign token_gapped = token_gaps[token_at[0]];
     // Behind a chunk without a header no frame of its class waits: what was lost before it is owed at once.
     assign skipped      = ev_passed_o.valid && (!ev_passed_o.lost || bare_q);
-    assign found_gap    = gapped_mem[front] && !counted_q[found_class_q];
+    assign found_gap    = front_gapped && !counted_q[found_class_q];
     assign found_waits  = found_gap && skipped;
     assign gap_goes     = found_valid_q && found_go && found_gap;
-    assign next_stop    = stop[take_class] || next_gapped;
+    assign next_stop    = (pair ? stop_pair[take_class] : stop[take_class]) || next_gapped;
     assign token_go     = s_token_i.valid && filled_q[token_class] && !owed[token_class] && head_room && !found_valid_q
                        && (!token_gapped || counted_q[token_class]);
 
@@ -300,20 +333,21 @@ module pst_deadline_queues
     ) u_token (
         .clk_i, .rst_i, .column_i,
         .s_token_valid_i(s_token_i.valid), .s_token_class_i(token_class), .m_token_valid_o(m_token_o.valid), .m_token_class_o(token_sent),
-        .shown_i(shown_q), .may_o(may), .owed_o(owed), .stop_o(stop),
-        .take_valid_i(take_i.valid), .take_class_i(take_class),
+        .shown_i(shown_q), .may_o(may), .owed_o(owed), .stop_o(stop), .stop_pair_o(stop_pair),
+        .take_valid_i(take_i.valid), .take_pair_i(pair), .take_class_i(take_class),
         .gone_valid_i(skipped || gap_goes), .gone_class_i(skipped ? class_t'(ev_passed_o.class_) : found_class_q),
-        .gone_frames_i(skipped ? ev_passed_o.frames : 32'(gap_mem[front]))
+        .gone_frames_i(skipped ? ev_passed_o.frames : 32'(front_lost[front[0]]))
     );
   end else begin : g_alone
     logic unused_column;
     assign may             = '1;
+    assign pair            = 1'b0;
     assign next_stop       = 1'b0;
     assign found_gap       = 1'b0;
     assign found_waits     = 1'b0;
     assign token_go        = 1'b0;
     assign m_token_o       = '0;
-    assign unused_column   = ^{column_i, s_token_i, token_class};
+    assign unused_column   = ^{column_i, s_token_i, token_class, take_i.pair};
   end
 
   assign m_head_o = '{valid: head_valid_q, class_: 8'(head_class_q), deadline: head_deadline_q};
@@ -326,6 +360,11 @@ module pst_deadline_queues
         a_taken_is_there : assert (put_mem[take_class] != take_at && shown_q[take_class])
         else $error("class %0d is taken, and has no head", take_class);
         a_send_has_room : assert (take_i.drop || take_ready_o);
+      end
+      if (frame_valid_q && frame_pair_q) begin
+        a_pair_of_one_chunk : assert (!frames[0].last && frames[0].place == frames[1].place)
+        else $error("class %0d: two frames of two chunks are taken at once", frame_class_q);
+        a_pair_follows : assert (frames[1].start == frames[0].start + 10'(units_of(frames[0].header.bytes)));
       end
     end
   end

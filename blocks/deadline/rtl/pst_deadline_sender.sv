@@ -3,6 +3,7 @@
 //
 // A beat out is eight units from any unit on: the two beats that it lies in are read at once, one from each bank, and turned. A frame that
 // goes on in the next chunk of its class goes on at the same unit of a beat there, so the turn is the same for all its beats.
+// A pair is two frames of a beat at most, the second behind the first in the same chunk; each is checked for itself.
 // No frame is offered after its deadline: one that is over by then is left out, and reported. With Voids a word stands for it in the stream.
 //
 // Throughput: a beat per cycle, a frame per cycle. Latency: 5 cycles from s_frame to m_valid. Order: kept. Reset: frames inside are forgotten.
@@ -32,6 +33,8 @@ module pst_deadline_sender
     input  logic [           6:0]     s_frame_beats_i,
     input  logic                      s_frame_bank_i,
     input  header_t                   s_frame_header_i,
+    input  logic                      s_frame_pair_i,    // two frames: the second one behind the first
+    input  header_t                   s_frame_second_i,
     // a row of each bank, two cycles later
     output logic                      data_read_o,
     output logic [1:0][ RowWidth-1:0] data_row_o,
@@ -84,6 +87,9 @@ module pst_deadline_sender
   endfunction
 
   // ---- First cycle: the rows of both banks ----
+  logic second_q;                          // the pair's second frame is next, which
+  logic [9:0] second_start_q, start;       // begins here
+  header_t header;
   at_t at_q, at, behind;
   logic first_q, bank_q, bank, credit, go, late, last;
   frame_beats_t left_q, left;
@@ -92,11 +98,13 @@ module pst_deadline_sender
   logic [RowWidth-1:0] row, row_behind;
 
   always_comb begin
-    at     = first_q ? '{place: s_frame_place_i, beat: s_frame_start_i[9:3], beats: s_frame_beats_i} : at_q;
+    header = second_q ? s_frame_second_i : s_frame_header_i;
+    start  = second_q ? second_start_q : s_frame_start_i;
+    at     = first_q ? '{place: s_frame_place_i, beat: start[9:3], beats: s_frame_beats_i} : at_q;
     behind = following(at);
-    bank   = first_q ? s_frame_bank_i ^ s_frame_start_i[3] : bank_q;
-    left   = first_q ? frame_beats_t'((17'(s_frame_header_i.bytes) + 17'd63) >> 6) : left_q;
-    late   = first_q && later(now_i, s_frame_header_i.deadline);
+    bank   = first_q ? s_frame_bank_i ^ start[3] : bank_q;
+    left   = first_q ? frame_beats_t'((17'(header.bytes) + 17'd63) >> 6) : left_q;
+    late   = first_q && later(now_i, header.deadline);
     last   = late || left <= frame_beats_t'(1);
     credit = words_q != '0;
     go     = s_frame_valid_i && credit;
@@ -105,11 +113,11 @@ module pst_deadline_sender
     row_behind = {s_frame_class_i, behind.place, behind.beat[BeatWidth-1:1]};
     data_row_o = bank ? {row, row_behind} : {row_behind, row};
 
-    word = '{first: first_q, last: last, late: late, class_id: s_frame_class_i, header: s_frame_header_i};
+    word = '{first: first_q, last: last, late: late, class_id: s_frame_class_i, header: header};
   end
 
   assign data_read_o     = go;
-  assign s_frame_ready_o = go && last;
+  assign s_frame_ready_o = go && last && (second_q || !s_frame_pair_i);
 
   // ---- Two cycles later the data; they are turned, and wait until they are taken ----
   word_t word_q, word_q2, word_q3, out;
@@ -126,19 +134,22 @@ module pst_deadline_sender
       at_q    <= behind;
       bank_q  <= !bank;
       left_q  <= left - 1'b1;
+      if (last) second_q <= s_frame_pair_i && !second_q;
     end
+    if (!second_q) second_start_q <= s_frame_start_i + 10'(units_of(s_frame_header_i.bytes));
     words_q <= words_q - 4'(go) + 4'(out_valid && out_ready);
     valid_q <= {valid_q[1:0], go};
     word_q  <= word;
     word_q2 <= word_q;
     word_q3 <= word_q2;
-    unit_q  <= s_frame_start_i[2:0];
+    unit_q  <= start[2:0];
     unit_q2 <= unit_q;
     bank_q1 <= bank;
     bank_q2 <= bank_q1;
     data_q  <= pair[UnitWidth*32'(unit_q2)+:DataWidth];
     if (rst_i) begin
-      first_q <= 1'b1;
+      first_q  <= 1'b1;
+      second_q <= 1'b0;
       valid_q <= '0;
       words_q <= 4'(Words);
     end

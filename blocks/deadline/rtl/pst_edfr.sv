@@ -297,6 +297,7 @@ module pst_edfr
   pst_deadline_ports_pkg::next_t next;
 
   assign take.class_ = 8'(take_class);
+  assign take.pair   = !bound_i.valid;    // what goes with another is compared with none
 
   pst_deadline_head #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .MinFrameBytes(MinFrameBytes),

@@ -31,6 +31,7 @@ module pst_edfr_gather
     input  logic [Columns-1:0]                 s_decided_valid_i,
     input  logic [Columns-1:0][ClassWidth-1:0] s_decided_class_i,
     input  logic [Columns-1:0][10:0]           s_decided_segments_i,  // of 64 byte
+    input  logic [Columns-1:0]                 s_decided_pair_i,      // two frames of a segment each
     // their frames
     input  logic [Columns-1:0]                 s_valid_i,
     output logic [Columns-1:0]                 s_ready_o,
@@ -115,18 +116,25 @@ module pst_edfr_gather
   );
 
   // ---- Each column: the frame that comes, and where its next beat goes ----
-  logic [Columns-1:0] frame_valid, frame_done, wants, granted, frame_room, first_q, last;
+  logic [Columns-1:0] pair_q, pair_q2, frame_pair;    // beside the positions
+  logic [Columns-1:0] frame_valid, frame_done, wants, granted, frame_room, first_q, last, ends;
   position_t [Columns-1:0] frame_position, at_q, at;
   logic [Columns-1:0][10:0] frame_segments, left_q, left, behind;
   segment_t [Columns-1:0] word, word_q;
 
+  always_ff @(posedge clk_i) begin
+    pair_q  <= s_decided_pair_i;
+    pair_q2 <= pair_q;
+  end
+
   for (genvar i = 0; i < Columns; i++) begin : g_column
     pst_fifo #(
-        .Width(PositionWidth + 11), .Depth(Waiting), .RegisterOutput(1'b1)
+        .Width(PositionWidth + 12), .Depth(Waiting), .RegisterOutput(1'b1)
     ) u_frames (
         .clk_i, .rst_i,
-        .s_valid_i(give_valid[i]), .s_ready_o(frame_room[i]), .s_data_i({give_position[i], give_segments[i]}),
-        .m_valid_o(frame_valid[i]), .m_ready_i(frame_done[i]), .m_data_o({frame_position[i], frame_segments[i]}), .level_o()
+        .s_valid_i(give_valid[i]), .s_ready_o(frame_room[i]), .s_data_i({pair_q2[i], give_position[i], give_segments[i]}),
+        .m_valid_o(frame_valid[i]), .m_ready_i(frame_done[i]), .m_data_o({frame_pair[i], frame_position[i], frame_segments[i]}),
+        .level_o()
     );
 
     always_comb begin
@@ -135,18 +143,19 @@ module pst_edfr_gather
       wants[i]  = s_valid_i[i] && frame_valid[i];
       behind[i] = left[i] - 11'd1;
       last[i]   = behind[i] == '0;
+      ends[i]   = last[i] || frame_pair[i];
 
       word[i].used     = !s_void_i[i];
-      word[i].first    = first_q[i];
-      word[i].last     = last[i];
-      word[i].bytes    = 16'(s_bytes_last_i[i]) + (first_q[i] ? 16'(behind[i]) << 6 : 16'd0);
+      word[i].first    = first_q[i] || frame_pair[i];
+      word[i].last     = ends[i];
+      word[i].bytes    = 16'(s_bytes_last_i[i]) + (first_q[i] && !frame_pair[i] ? 16'(behind[i]) << 6 : 16'd0);
       word[i].class_id = s_class_i[i];
       word[i].deadline = s_deadline_i[i];
       word[i].user     = s_user_i[i];
       word[i].data     = s_data_i[i];
 
       frame_done[i] = granted[i] && last[i];
-      s_ready_o[i]  = granted[i] && (!s_void_i[i] || last[i]);
+      s_ready_o[i]  = granted[i] && (!s_void_i[i] || ends[i]);
     end
 
     always_ff @(posedge clk_i) begin
@@ -366,7 +375,7 @@ module pst_edfr_gather
         if (granted[i]) begin
           a_as_decided : assert (class_valid[i] && class_room[i] && class_next[i] == s_class_i[i])
           else $error("column %0d: a frame of class %0d, one of %0d was decided", i, s_class_i[i], class_next[i]);
-          a_as_long : assert (s_void_i[i] || last[i] == s_last_i[i]) else $error("column %0d: %0d segments to come", i, left[i]);
+          a_as_long : assert (s_void_i[i] || ends[i] == s_last_i[i]) else $error("column %0d: %0d segments to come", i, left[i]);
           a_in_window : assert (32'(position_t'(at[i] - {out_row_q, LaneWidth'(0)})) < Rows * Columns);
         end
       end

@@ -184,7 +184,7 @@ module pst_edfr_wide
   time_t [Columns-1:0] out_deadline;
   pst_deadline_ports_pkg::refused_t [Columns-1:0] refused;    // none
   pst_deadline_ports_pkg::of_class_t [Columns-1:0] token;
-  logic [Columns-1:0] decided_valid, out_void;
+  logic [Columns-1:0] decided_valid, decided_pair, out_void;
   logic [Columns-1:0][ClassWidth-1:0] decided_class;
   logic [Columns-1:0][10:0] decided_segments;
   pst_deadline_ports_pkg::front_t [Columns-1:0] front, others;
@@ -230,6 +230,7 @@ module pst_edfr_wide
     assign decided_valid[c]    = decided.valid;
     assign decided_class[c]    = class_t'(decided.class_);
     assign decided_segments[c] = decided.segments;
+    assign decided_pair[c]     = decided.pair;
   end
 
   // ---- From the columns ----
@@ -255,6 +256,7 @@ module pst_edfr_wide
     ) u_gather (
         .clk_i, .rst_i, .now_i(now[0]), .hold_o(hold), .ordered_o(ordered),
         .s_decided_valid_i(decided_valid), .s_decided_class_i(decided_class), .s_decided_segments_i(decided_segments),
+        .s_decided_pair_i(decided_pair),
         .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
         .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
         .m_valid_o, .m_ready_i, .m_used_o(row_used), .m_data_o(row_data), .m_first_o(row_first), .m_last_o(row_last),
@@ -298,7 +300,7 @@ module pst_edfr_wide
     end
 
     logic unused;
-    assign unused = &{1'b0, hold, front, decided_valid, decided_class, decided_segments, out_void};
+    assign unused = &{1'b0, hold, front, decided_valid, decided_class, decided_segments, decided_pair, out_void};
   end
 
 `ifndef SYNTHESIS

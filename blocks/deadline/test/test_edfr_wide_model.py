@@ -165,10 +165,11 @@ def beside(test) -> None:
         assert twin.compared > 500 and twin.sent["m"]
 
     run.__name__ = run.__qualname__ = test.func.__name__
-    globals()[run.__name__] = cocotb.test()(run)
+    globals()[run.__name__] = cocotb.test(skip=test.skip)(run)
 
 
-for one in (port.light, port.mixed, port.lost, port.full, port.over_at_once, port.held, port.limited, port.reset):
+for one in (port.light, port.mixed, port.lost, port.full, port.over_at_once, port.held, port.limited, port.pairs,
+            port.pairs_among_classes, port.reset):  # fmt: skip
     beside(one)
 
 
@@ -236,6 +237,11 @@ LARGE = {**port.SMALL, "Columns": 8, "RunFrames": 8, "Classes": 4, "DealLists": 
 )
 def test_edfr_wide_model(parameters: dict) -> None:
     testkit.run_module("deadline", "pst_edfr_wide", parameters)
+
+
+@pytest.mark.parametrize("testcase", ["pairs", "pairs_among_classes"])
+def test_small_frames_in_pairs(testcase: str) -> None:
+    testkit.run_module("deadline", "pst_edfr_wide", port.PAIRS, testcase=testcase)
 
 
 def test_classes_by_dscp() -> None:

@@ -40,7 +40,16 @@ class Bench:
         self.dut, self.rng = dut, rng
         value = testkit.parameter
         self.columns, self.classes, self.longest = value("Columns", 8), value("Classes", 64), value("MaxFrameBytes", 9600)
-        self.knobs = {"decide": 0.3, "beat": 1.0, "sink": 1.0, "delay": (6, 10), "wait": (1 << 20, 1 << 20), "void": 0.0, "size": self.size}
+        self.knobs = {
+            "decide": 0.3,
+            "pair": 0.5,
+            "beat": 1.0,
+            "sink": 1.0,
+            "delay": (6, 10),
+            "wait": (1 << 20, 1 << 20),
+            "void": 0.0,
+            "size": self.size,
+        }
         self.now = rng.choice((0, MASK32 - 1000))
         self.cycles = 0
         self.order: deque[Frame] = deque()  # decided, and not yet out or gone, in order
@@ -51,7 +60,7 @@ class Bench:
         self.open: Frame | None = None  # at the output
         self.got = b""
         self.held: tuple | None = None
-        self.sum = dict.fromkeys(("sent", "void", "late", "segments", "rows", "held"), 0)
+        self.sum = dict.fromkeys(("sent", "void", "late", "segments", "rows", "held", "paired"), 0)
         self.limit = 100  # frames of a column that are decided and have not come
 
     def size(self) -> int:
@@ -60,8 +69,8 @@ class Bench:
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("now", "s_decided_valid", "s_decided_class", "s_decided_segments", "s_valid", "s_void", "s_data", "s_last",
-                     "s_bytes_last", "s_class", "s_deadline", "s_user", "m_ready"):  # fmt: skip
+        for name in ("now", "s_decided_valid", "s_decided_class", "s_decided_segments", "s_decided_pair", "s_valid", "s_void", "s_data",
+                     "s_last", "s_bytes_last", "s_class", "s_deadline", "s_user", "m_ready"):  # fmt: skip
             getattr(dut, f"{name}_i").value = 0
         await testkit.start(dut)
 
@@ -77,9 +86,12 @@ class Bench:
         told = self.deciding
         self._pack("s_decided_valid", 1, [int(any(f.column == i for f in told)) for i in range(self.columns)])
         of = {f.column: f for f in told}
+        pair = [sum(f.column == i for f in told) == 2 for i in range(self.columns)]
         width = max(1, (self.classes - 1).bit_length())
         self._pack("s_decided_class", width, [of[i].cls if i in of else rng.randrange(self.classes) for i in range(self.columns)])
-        self._pack("s_decided_segments", 11, [of[i].segments if i in of else rng.randrange(2048) for i in range(self.columns)])
+        segments = [of[i].segments + pair[i] if i in of else rng.randrange(2048) for i in range(self.columns)]
+        self._pack("s_decided_segments", 11, segments)
+        self._pack("s_decided_pair", 1, [int(pair[i] if i in of else rng.random() < 0.5) for i in range(self.columns)])
         self.deciding = []
         if int(self.dut.hold_o.value):
             self.sum["held"] += 1
@@ -89,11 +101,16 @@ class Bench:
         for i in range(self.columns):
             if not classes or len(self.waiting[i]) >= self.limit or rng.random() >= knobs["decide"]:
                 continue
-            frame = Frame(i, classes.pop(), rng.randbytes(knobs["size"]()), self.now + rng.randint(*knobs["wait"]),
-                          rng.getrandbits(16), self.cycles + rng.randint(*knobs["delay"]))  # fmt: skip
-            self.deciding.append(frame)
-            self.order.append(frame)
-            self.waiting[i].append(frame)
+            cls, size, comes = classes.pop(), knobs["size"](), self.cycles + rng.randint(*knobs["delay"])
+            sizes = [size]
+            if size <= SEGMENT and rng.random() < knobs["pair"]:
+                sizes.append(rng.randint(1, SEGMENT))
+                self.sum["paired"] += 1
+            for size in sizes:
+                frame = Frame(i, cls, rng.randbytes(size), self.now + rng.randint(*knobs["wait"]), rng.getrandbits(16), comes)
+                self.deciding.append(frame)
+                self.order.append(frame)
+                self.waiting[i].append(frame)
 
     def _send(self) -> None:
         valid, void, data, last, size, cls, deadline, user = ([0] * self.columns for _ in range(8))
@@ -264,7 +281,7 @@ async def mixed(dut) -> None:
     knobs.update(sink=1.0, beat=1.0)
     await bench.drain()
     dut._log.info("%s in %d cycles", bench.sum, bench.cycles)
-    for what in ("sent", "void", "late", "held"):
+    for what in ("sent", "void", "late", "held", "paired"):
         assert bench.sum[what], f"the test does not see frames {what}"
 
 

@@ -224,6 +224,54 @@ async def nearest_first(dut) -> None:
     await bench.drain(60000)
 
 
+@cocotb.test(skip=testkit.parameter("RunFrames", 16) < 8)
+async def pairs(dut) -> None:
+    """Frames of a segment, all of one class: more than one leaves in a cycle, though one column at a time decides on them.
+
+    In runs of fewer frames the way of the token takes more than pairs save.
+    """
+    bench = await begin(dut)
+    run = testkit.parameter("RunFrames", 16)
+    bench.memory.latency, bench.memory.probability = (4, 12), 1.0
+    await settings(bench, (2**20,))
+    for phase in range(3):
+        # A frame of two segments now and then: what comes behind it begins a pair in a slot of the other kind.
+        bench.sink = 0.0
+        for n in range(500):
+            bench.add(0, 65 if phase == 1 and n % 7 == 0 else bench.rng.choice((60, 64)))
+        while bench.input or bench.word:
+            await bench.cycle()
+        await bench.run(400)
+        bench.sink = 1.0
+        await bench.run(100)
+        sent, begun = bench.count["sent"], bench.now
+        await bench.run(120)
+        rate = (bench.count["sent"] - sent) / (bench.now - begun)
+        single = run / (run + 2)
+        dut._log.info("phase %d: %.3f frames a cycle; one by one it would be %.3f", phase, rate, single)
+        assert phase == 1 or rate > 1.2 * single, "no two frames of a class leave in one cycle"
+        await bench.drain(20000)
+    assert bench.count["sent"] == 1500
+
+
+@cocotb.test(skip=testkit.parameter("RunFrames", 16) < 8)
+async def pairs_among_classes(dut) -> None:
+    """Small frames of all classes by turns, so that others' deadlines lie between those of a pair and of the frame behind it."""
+    bench = await begin(dut)
+    rng = bench.rng
+    bench.memory.latency, bench.memory.probability = (4, 12), 1.0
+    for phase in range(4):
+        await settings(bench, ((2**19,), (2**18, 2**19), (2**19,), (2000, 20000))[phase])
+        for _ in range(500):
+            bench.add(rng.randrange(bench.classes), rng.choice((60, 64, 64, 64, 65, 300)))
+        bench.sink = 0.0 if phase % 2 else 1.0
+        await bench.run(600)
+        bench.sink = 1.0
+        await bench.drain(20000)
+    dut._log.info("%s", bench.count)
+    assert bench.count["sent"] > 1500
+
+
 @cocotb.test()
 async def reset(dut) -> None:
     """Reset in mid-traffic: all is forgotten, and all works as before."""
@@ -268,6 +316,13 @@ LARGE = {
 @pytest.mark.parametrize("parameters", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["2-3", "8-16"])
 def test_pst_edfr_wide(parameters: dict) -> None:
     testkit.run_module("deadline", "pst_edfr_wide", parameters)
+
+
+PAIRS = {**SMALL, "RunFrames": 8, "Lines": 16, "ChunkBeats": 16, "GatherAhead": 0}
+
+
+def test_small_frames_in_pairs() -> None:
+    testkit.run_module("deadline", "pst_edfr_wide", PAIRS, testcase="pairs")
 
 
 def test_columns_apart() -> None:
