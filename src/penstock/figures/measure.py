@@ -65,10 +65,12 @@ def _key(row: Row, digest: str) -> str:
 
 def known(row: Row) -> Measured | None:
     """Return what was measured with these very sources, if it has all that is asked for."""
+    digest = sources.digest(row.words())
     try:
-        measured = Measured(**cache.remembered("figures", _key(row, sources.digest(row.words()))))
+        measured = Measured(**cache.remembered("figures", _key(row, digest)))
     except TypeError:  # there is none, or it is of another version of this
         return None
+    measured.sources = sources.brief(digest)
     return measured if set(row.keys) == set(measured.values) and bool(row.rates) == bool(measured.ratios) else None
 
 
