@@ -19,8 +19,10 @@ LEVELS = ("none", "subscriber", "node", "port", "all")
 
 
 class HierarchyJob:
-    """One random job; `tight`: the level that is congested at times, one of LEVELS, in turn by the seed. It takes 40,000 or 100,000 cycles,
-    `longer` times that."""
+    """One random job; `tight`: the level that is congested at times, one of LEVELS, in turn by the seed.
+
+    It takes 40,000 or 100,000 cycles, `longer` times that.
+    """
 
     def __init__(self, config: Config, seed: int, changes: bool = True, longer: int = 1) -> None:
         if config.hierarchy is None:

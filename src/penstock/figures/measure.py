@@ -76,7 +76,7 @@ def known(row: Row) -> Measured | None:
 
 def recorded(row: Row, committed: Measured | None) -> Measured | None:
     """Return the result of a result file if it is of these very sources and has all keys. Rates, which are a machine's, never."""
-    if committed is None or row.rates or not set(row.keys) <= set(committed.values):
+    if committed is None or committed.sources is None or row.rates or not set(row.keys) <= set(committed.values):
         return None
     return committed if committed.sources == sources.brief(sources.digest(row.words())) else None
 

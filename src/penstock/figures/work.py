@@ -45,7 +45,7 @@ class Work:
     def _run(self, todo: list[Row], run: Run, afresh: Collection[str] = ()) -> None:
         """Measure what is not known; of the commands in `afresh` the result files alone say nothing."""
         if not self.again:
-            self.known = {row.command: found for row in todo if (found := measure.known(row) or self._recorded(row, afresh))}
+            self.known = {row.command: found for row in todo if (found := self._recorded(row, afresh) or measure.known(row))}
         todo = [row for row in todo if row.command not in self.known]
         if todo:
             todo = measure.with_references(todo, self.rows)
